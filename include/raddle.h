@@ -5,7 +5,7 @@
  *
  * Atomic sets and units of work, for `raddle predict --atomicity`: which variables must agree
  * with each other, and which functions must see them agree. `raddle predict --show-sets` prints
- * the inferred sets; these annotations correct them. Place them at file scope:
+ * the inferred sets; these annotations correct them. Location them at file scope:
  *
  *	RADDLE_UNIT("drain");				the function is a unit of work
  *	RADDLE_NOT_UNIT("main_loop");			the function is no unit of work

@@ -293,7 +293,7 @@ struct contract {
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
 	/* [guest] call stack of the first such futex call, then 0; written before the bit */
 	uint64_t unseen_sites[UNSEEN_SITES];
-	/* [guest] place of the last step of the first run with FEATURE_STEPS_CUT; written first */
+	/* [guest] location of the last step of the first run with FEATURE_STEPS_CUT; written first */
 	uint64_t limit_site;
 
 	/* [guest] the kernel refuses to fix the addresses of modules, heap and main's stack */
@@ -336,7 +336,8 @@ struct contract {
 	uint64_t memory_bytes;
 	uint64_t detectors_offset; /* the state blocks of all detectors, one after the other */
 	uint64_t detectors_bytes;
-	uint64_t runs_offset; /* struct contract_run[STRATEGY_ROUND_MOST], by place in the round */
+	uint64_t
+		runs_offset; /* struct contract_run[STRATEGY_ROUND_MOST], by location in the round */
 	uint64_t record_offset; /* struct record_area (branches/record/record.h) */
 	uint64_t record_bytes;	/* 0: no record */
 	/* [guest] Events of the last run, including those beyond the capacity */

@@ -34,7 +34,7 @@
 #define MEMORY_GROUPS_MAX 4096
 #define MEMORY_FOCUS_MAX 16
 #define MEMORY_VIAS_MAX 4
-#define MEMORY_PLACES_MAX 16
+#define MEMORY_ALLOCATIONS_MAX 16
 #define MEMORY_OBJECTS_MAX 16384
 #define MEMORY_LOCALS_MAX 64
 #define MEMORY_PATTERNS_MAX (UINT32_C(1) << 17)
@@ -87,7 +87,7 @@ static inline bool memory_mode_needs_races(uint32_t mode)
 /* Frozen copy of VARIABLE_RACED; with MEMORY_RACES any access is then a scheduling point */
 #define VARIABLE_RACY 64u
 #define VARIABLE_FOCUSED 128u /* is_filtered: one of the points of this run */
-/* Used in struct memory_known only: the place of its allocation was looked up */
+/* Used in struct memory_known only: the allocation site of its allocation was looked up */
 #define VARIABLE_PLACED 256u
 
 /* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0:
@@ -96,18 +96,18 @@ struct memory_variable {
 	variable_name name;
 	thread_name thread; /* first thread that accessed it */
 	uint16_t flags;
-	/* memory_allocating_place(); 0: not determined yet; MEMORY_NOT_ON_HEAP */
+	/* memory_allocation_site(); 0: not determined yet; MEMORY_NOT_ON_HEAP */
 	uint16_t allocated_at;
-	/* Heap: object_place.loop. Static data: the engine's number of the module + 1. main's
+	/* Heap: heap_position.loop. Static data: the engine's number of the module + 1. main's
 	 * stack: MEMORY_OF_MAIN. */
 	uint16_t loop;
-	/* Groups + 1 of sites that have accessed it; 0 ends the list. Two groups meet when both
-	 * may access a common variable. Groups that are not listed meet a listed one. */
+	/* Groups + 1 of sites that have accessed it; 0 ends the list. Two groups overlap when both
+	 * may access a common variable. Groups that are not listed overlap a listed one. */
 	uint16_t via[MEMORY_VIAS_MAX];
 	/* entries of via[] that are settled */
 	uint8_t via_known;
 	uint8_t news;
-	/* Heap: object_place.block. Static data: granules from the start of the module. main's
+	/* Heap: heap_position.block. Static data: granules from the start of the module. main's
 	 * stack: granules from its end. */
 	object_name block_name;
 	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
@@ -124,20 +124,20 @@ struct memory_variable {
 
 #define MEMORY_OF_MAIN UINT16_MAX
 
-/* A value that memory_allocating_place() never returns: the variable is not on the heap. */
+/* A value that memory_allocation_site() never returns: the variable is not on the heap. */
 #define MEMORY_NOT_ON_HEAP 1
 
-/* The groups of all variables that were allocated at one place: see focus.h. */
-struct memory_place_groups {
+/* The groups of all variables of one allocation site: see focus.h. */
+struct memory_allocation_groups {
 	uint64_t version; /* of the knowledge, plus 1; 0: no entry */
-	uint16_t place;
+	uint16_t allocation_site;
 	uint16_t count; /* 0: unknown, or too many */
 	uint16_t groups[MEMORY_FOCUS_MAX];
 };
 
 /* The sites that may access an object in static data, or a local of main. patterns[] has one entry
  * per granule and repeats after `period` granules. An entry is the index of a group without sites,
- * which meets exactly the groups of the sites that may access the granule. [host] */
+ * which overlaps exactly the groups of the sites that may access the granule. [host] */
 struct memory_object {
 	/* distance from the module's first record; of a local: its site in sites[] */
 	int64_t start;
@@ -218,10 +218,10 @@ struct contract_memory {
 	uint32_t is_filtered;
 	uint32_t focused_count;
 	uint32_t focused[MEMORY_FOCUS_MAX];
-	/* ... and all variables allocated at these places (variables[].allocated_at) */
-	uint32_t focused_place_count;
-	uint16_t focused_places[MEMORY_FOCUS_MAX];
-	struct memory_place_groups places[MEMORY_PLACES_MAX];
+	/* ... and all variables allocated at these allocation sites (variables[].allocated_at) */
+	uint32_t focused_allocation_count;
+	uint16_t focused_allocations[MEMORY_FOCUS_MAX];
+	struct memory_allocation_groups allocation_sites[MEMORY_ALLOCATIONS_MAX];
 	uint32_t knows_waiting; /* by the version of the run, a thread has waited at a site */
 	/* [host] number of groups; 0: no analysis */
 	uint32_t group_count;
@@ -277,7 +277,7 @@ static inline bool memory_has_unsearched_points(const struct contract_memory *me
 	return memory->newly_shared || memory->searched_version != memory->points_version;
 }
 
-static inline uint16_t memory_allocating_place(uint64_t site)
+static inline uint16_t memory_allocation_site(uint64_t site)
 {
 	return (uint16_t)(hash_mix(site) | 3);
 }
@@ -293,8 +293,8 @@ static inline bool memory_is_focused(
 {
 	if (variable->flags & VARIABLE_FOCUSED)
 		return true;
-	for (uint32_t i = 0; i < memory->focused_place_count; i++)
-		if (memory->focused_places[i] == variable->allocated_at)
+	for (uint32_t i = 0; i < memory->focused_allocation_count; i++)
+		if (memory->focused_allocations[i] == variable->allocated_at)
 			return true;
 	return false;
 }
@@ -305,7 +305,7 @@ static inline bool memory_is_focused(
 #define MEMORY_GROUP_GRANULES 8
 
 /* Returns the name of a granule. `group` is a hash that names its group, and the low bits of the result are
- * the granule's place in the group. */
+ * the granule's allocation site in the group. */
 static inline variable_name memory_group_name(uint64_t group, uint64_t granule)
 {
 	return (group & ~UINT64_C(15)) | granule % MEMORY_GROUP_GRANULES << 1 | 1;

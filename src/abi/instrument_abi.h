@@ -3,7 +3,7 @@
  * and the command, which reads the objects with libelf. Plain C, also included by the compiler's
  * pass. Every change of layout raises INSTRUMENT_ABI_VERSION.
  *
- * A *site* is one place in the machine code that is about to access memory, or that enters or
+ * A *site* is one location in the machine code that is about to access memory, or that enters or
  * leaves a function. Its code is a five-byte no-op (the *point*). Its *stub* lies out of line,
  * passes the address of the access to the runtime, and jumps back:
  *
@@ -201,9 +201,9 @@ struct site_record {
  * flags (SITE_VOLATILE, ...) per site, then stored_bytes of zstd. The descriptions repeat much, and only
  * the command reads them.
  *
- * Uncompressed: the number of places and that of strings; columns of places, then columns of sites, each
- * with one number per place or site; then the strings, each with a zero at its end. Numbers are LEB128;
- * *differences* to the line before in the same column are zigzag numbers. Places and strings are numbered
+ * Uncompressed: the number of locations and that of strings; columns of locations, then columns of sites, each
+ * with one number per location or site; then the strings, each with a zero at its end. Numbers are LEB128;
+ * *differences* to the line before in the same column are zigzag numbers. Locations and strings are numbered
  * from 1; 0: none.
  */
 struct site_unit {
@@ -215,21 +215,21 @@ struct site_unit {
 
 #define SITE_UNIT_ALIGNMENT 8u
 
-/* Columns of places; all are differences. */
-enum site_place_column {
-	PLACE_FUNCTION, /* string: function name as linked (mangled) */
+/* Columns of locations; all are differences. */
+enum site_location_column {
+	LOCATION_FUNCTION, /* string: function name as linked (mangled) */
 	/* String: path as passed to the compiler; relative paths are relative to its working folder */
-	PLACE_FILE,
-	PLACE_OUTER, /* place of the call into which this function was inlined; an earlier one */
-	PLACE_LINE,
-	PLACE_COLUMN,
-	PLACE_COLUMNS
+	LOCATION_FILE,
+	LOCATION_OUTER, /* location of the call into which this function was inlined; an earlier one */
+	LOCATION_LINE,
+	LOCATION_COLUMN,
+	LOCATION_COLUMNS
 };
 
 /* Columns of sites; all are differences. Instructions are the embedded bitcode's: n-th defined function,
  * n-th instruction in the order of its blocks, from 0. Debug records (#dbg_value, ...) do not count. */
 enum site_column {
-	SITE_PLACE,
+	SITE_LOCATION,
 	SITE_TYPE, /* string: the struct or class that is accessed: "struct account", "Queue<int>" */
 	SITE_FIELD, /* string: its member: "balance", "pos.x" */
 	SITE_FUNCTION_NUMBER,

@@ -53,7 +53,7 @@ static inline uint32_t packed_operand_position(uint64_t operand)
 							 : PACKED_OWN_OPERANDS + (operand & 1));
 }
 
-/* Returns whether a column of this record's operands has, in place of each number, its difference to the
+/* Returns whether a column of this record's operands has, instead of each number, its difference to the
  * number before in the column. Zigzag encoding keeps small negative differences short. */
 static inline bool packed_is_difference(uint32_t block, uint32_t code)
 {

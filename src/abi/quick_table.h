@@ -6,7 +6,7 @@
 #define QUICK_GRANULES 131072
 #define QUICK_GRANULE_BITS 3
 /* Entries per kind of access, a power of two; each covers four bytes (a window of 32 kB). */
-#define QUICK_PLACES 8192
+#define QUICK_SETS 8192
 
 #ifndef __ASSEMBLER__
 
@@ -22,7 +22,7 @@ struct quick_entry {
 /* Lies in the contract, so that a rewind need not restore it: no epoch or tag is used again in
  * another run. [guest] */
 struct contract_quick {
-	_Alignas(16) struct quick_entry entries[QUICK_PLACES][2]; /* SITE_LOAD, SITE_STORE */
+	_Alignas(16) struct quick_entry entries[QUICK_SETS][2]; /* SITE_LOAD, SITE_STORE */
 	/* The granule's number, exclusive-or a tag; a tag is a multiple of QUICK_TAG. Indices:
 	 * SITE_LOAD, SITE_STORE. */
 	uint64_t granules[2][QUICK_GRANULES];

@@ -46,7 +46,7 @@ static uint64_t lock_order_code_of(const struct trace_event *event)
 {
 	uint64_t code = event->site;
 
-	for (unsigned i = 0; i < TRACE_PLACE_CALLERS; i++)
+	for (unsigned i = 0; i < TRACE_LOCATION_CALLERS; i++)
 		code = hash_pair(code, event->callers[i]);
 	return code;
 }

@@ -34,9 +34,9 @@ struct search {
 	uint32_t length; /* length of the cycles searched now */
 	bool has_reached_length;
 	uint64_t steps, circles;
-	uint32_t path[CANDIDATE_PLACES_MAX]; /* indices of request kinds */
+	uint32_t path[CANDIDATE_LOCATIONS_MAX]; /* indices of request kinds */
 	uint32_t assignment_steps;
-	const struct request *chosen[CANDIDATE_PLACES_MAX];
+	const struct request *chosen[CANDIDATE_LOCATIONS_MAX];
 };
 
 static const struct request *lock_order_cycles_request_of(
@@ -142,35 +142,35 @@ static bool lock_order_cycles_may_overlap(const struct request *first, const str
 }
 
 static bool lock_order_cycles_fits(
-	const struct search *search, uint32_t place, const struct request *request)
+	const struct search *search, uint32_t location, const struct request *request)
 {
-	if (place && search->chosen[place - 1]->key.joined &&
-		search->chosen[place - 1]->key.joined != request->key.thread)
+	if (location && search->chosen[location - 1]->key.joined &&
+		search->chosen[location - 1]->key.joined != request->key.thread)
 		return false;
-	if (place + 1 == search->length && request->key.joined &&
+	if (location + 1 == search->length && request->key.joined &&
 		request->key.joined != search->chosen[0]->key.thread)
 		return false;
-	for (uint32_t i = 0; i < place; i++)
+	for (uint32_t i = 0; i < location; i++)
 		if (search->chosen[i]->key.thread == request->key.thread ||
 			!lock_order_cycles_may_overlap(search->chosen[i], request))
 			return false;
 	return true;
 }
 
-static bool lock_order_cycles_choose_threads(struct search *search, uint32_t place)
+static bool lock_order_cycles_choose_threads(struct search *search, uint32_t location)
 {
 	const struct lock_order *graph = search->graph;
 
-	if (place == search->length)
+	if (location == search->length)
 		return true;
-	for (uint32_t i = graph->kinds[search->path[place]]->first; i != UINT32_MAX;
+	for (uint32_t i = graph->kinds[search->path[location]]->first; i != UINT32_MAX;
 		i = graph->requests[i]->kind_next) {
 		if (search->assignment_steps++ > ASSIGNMENT_STEPS_MAX)
 			return false;
-		if (!lock_order_cycles_fits(search, place, graph->requests[i]))
+		if (!lock_order_cycles_fits(search, location, graph->requests[i]))
 			continue;
-		search->chosen[place] = graph->requests[i];
-		if (lock_order_cycles_choose_threads(search, place + 1))
+		search->chosen[location] = graph->requests[i];
+		if (lock_order_cycles_choose_threads(search, location + 1))
 			return true;
 	}
 	return false;
@@ -188,7 +188,8 @@ static const struct request_epoch *lock_order_cycles_request_epoch_in(
 
 static void lock_order_cycles_add_candidate(struct search *search)
 {
-	struct candidate candidate = {.kind = CANDIDATE_LOCK_CYCLE, .place_count = search->length};
+	struct candidate candidate = {
+		.kind = CANDIDATE_LOCK_CYCLE, .location_count = search->length};
 
 	for (uint32_t i = 0; i < search->length; i++) {
 		const struct request *request = search->chosen[i];
@@ -199,10 +200,10 @@ static void lock_order_cycles_add_candidate(struct search *search)
 		const int held =
 			before->key.joined ? -1 : lock_order_cycles_find_held(before, request);
 
-		candidate.places[i] = (struct candidate_place){
+		candidate.locations[i] = (struct candidate_location){
 			.thread = request->key.thread, .run = instance->run, .op = instance->op};
 		if (held >= 0)
-			candidate.places[i].taken = instance->taken[held];
+			candidate.locations[i].taken = instance->taken[held];
 	}
 	candidate.key = candidate_key(&candidate);
 	candidates_add(search->out, &candidate);
@@ -270,7 +271,7 @@ void lock_order_find_cycles(const struct lock_order *graph, struct candidates *o
 
 	lock_order_cycles_index_holders(&search);
 	for (search.length = 2;
-		search.length <= CANDIDATE_PLACES_MAX && search.has_reached_length &&
+		search.length <= CANDIDATE_LOCATIONS_MAX && search.has_reached_length &&
 		!lock_order_cycles_is_given_up(&search);
 		search.length++) {
 		search.has_reached_length = false;

@@ -33,7 +33,8 @@ struct request_key {
 	uint8_t held_count;
 	uint8_t reserved[2];
 	uint64_t code; /* hash of the request's site and callers */
-	uint64_t held; /* hash of the held locks, their modes and the places of their acquisition */
+	uint64_t
+		held; /* hash of the held locks, their modes and the locations of their acquisition */
 };
 
 /* A thread requests a lock (or the end of a thread) while it holds locks. */

@@ -133,10 +133,10 @@ static bool lock_windows_can_interleave(const struct window_search *search,
 static void lock_windows_add_window(
 	struct window_search *search, const struct taking *const takings[3])
 {
-	struct candidate candidate = {.kind = CANDIDATE_LOCK_WINDOW, .place_count = 3};
+	struct candidate candidate = {.kind = CANDIDATE_LOCK_WINDOW, .location_count = 3};
 
 	for (uint32_t i = 0; i < 3; i++)
-		candidate.places[i] = (struct candidate_place){
+		candidate.locations[i] = (struct candidate_location){
 			.thread = thread_order_name(search->order, takings[i]->thread),
 			.run = search->run,
 			.op = search->events[takings[i]->event],

@@ -35,58 +35,60 @@ const struct party_lock *party_lock_at(const struct party_access *access, uint64
 	return NULL;
 }
 
-struct shared_place {
+struct shared_location {
 	uint64_t location; /* key of slots.h */
 	uint32_t thread;
 	bool is_shared, is_written;
 };
 
-struct shared_places {
-	struct shared_place *slots;
+struct shared_locations {
+	struct shared_location *slots;
 	uint64_t capacity;
 };
 
-static struct shared_place *parties_find_place(
-	const struct shared_places *places, uint64_t location)
+static struct shared_location *parties_find_location(
+	const struct shared_locations *locations, uint64_t location)
 {
-	return slots_find(places->slots, places->capacity, sizeof *places->slots, location);
+	return slots_find(
+		locations->slots, locations->capacity, sizeof *locations->slots, location);
 }
 
-static void parties_note_unit(
-	const struct shared_places *places, const struct unit_trace *trace, const struct unit *unit)
+static void parties_note_unit(const struct shared_locations *locations,
+	const struct unit_trace *trace, const struct unit *unit)
 {
 	for (uint32_t at = 0; at < unit->count; at++) {
 		const struct unit_access *access = unit_trace_access(trace, unit, at);
-		struct shared_place *place = parties_find_place(places, access->location);
+		struct shared_location *location =
+			parties_find_location(locations, access->location);
 
-		if (!place->location)
-			*place = (struct shared_place){
+		if (!location->location)
+			*location = (struct shared_location){
 				.location = access->location, .thread = unit->thread};
-		place->is_shared |= place->thread != unit->thread;
-		place->is_written |= access->is_write;
+		location->is_shared |= location->thread != unit->thread;
+		location->is_written |= access->is_write;
 	}
 }
 
-static struct shared_places parties_find_shared(
+static struct shared_locations parties_find_shared(
 	const struct unit_trace *trace, const struct unit_instance *instance)
 {
-	struct shared_places places = {.capacity = 64};
+	struct shared_locations locations = {.capacity = 64};
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < instance->unit_count; i++)
 		total += trace->units[instance->units[i]].count;
-	while (places.capacity < 2 * (uint64_t)total)
-		places.capacity *= 2;
-	places.slots = array_new(places.capacity, sizeof *places.slots);
+	while (locations.capacity < 2 * (uint64_t)total)
+		locations.capacity *= 2;
+	locations.slots = array_new(locations.capacity, sizeof *locations.slots);
 	for (uint32_t i = 0; i < instance->unit_count; i++)
-		parties_note_unit(&places, trace, &trace->units[instance->units[i]]);
-	return places;
+		parties_note_unit(&locations, trace, &trace->units[instance->units[i]]);
+	return locations;
 }
 
 struct making {
 	const struct unit_trace *trace;
 	const struct unit *unit;
-	const struct shared_places *places;
+	const struct shared_locations *locations;
 	uint32_t *kept; /* indices of accesses */
 	uint32_t count, most;
 	bool is_whole;
@@ -125,7 +127,7 @@ static bool parties_replaces(struct making *making, uint32_t index)
 	return false;
 }
 
-/* Collects the accesses to shared places of all runs: a thread may read in one run what it writes
+/* Collects the accesses to shared locations of all runs: a thread may read in one run what it writes
  * in another. */
 static void parties_choose_accesses(struct making *making)
 {
@@ -133,10 +135,10 @@ static void parties_choose_accesses(struct making *making)
 
 	for (uint32_t at = 0; at < making->unit->count && making->count < making->most; at++) {
 		const uint32_t index = trace->unit_accesses[making->unit->first + at];
-		const struct shared_place *place =
-			parties_find_place(making->places, trace->accesses[index].location);
+		const struct shared_location *location =
+			parties_find_location(making->locations, trace->accesses[index].location);
 
-		if ((making->is_whole && !(place->is_shared && place->is_written)) ||
+		if ((making->is_whole && !(location->is_shared && location->is_written)) ||
 			(!making->is_whole && parties_replaces(making, index)))
 			continue;
 		making->kept[making->count++] = index;
@@ -245,18 +247,18 @@ void party_pool_add(
 {
 	for (uint32_t i = 0; i < trace->instance_count; i++) {
 		const struct unit_instance *instance = &trace->instances[i];
-		struct shared_places places;
+		struct shared_locations locations;
 		struct party_set *set;
 
 		if (instance->kind == UNIT_NO_SET)
 			continue;
-		places = parties_find_shared(trace, instance);
+		locations = parties_find_shared(trace, instance);
 		set = parties_find_set(pool, instance, run);
 		for (uint32_t at = 0; at < instance->unit_count; at++) {
 			const struct unit *unit = &trace->units[instance->units[at]];
 			struct making making = {.trace = trace,
 				.unit = unit,
-				.places = &places,
+				.locations = &locations,
 				.is_whole = is_whole,
 				.most = is_whole || unit->count < ACCESSES_OF_PARTY
 						? unit->count
@@ -268,7 +270,7 @@ void party_pool_add(
 			free(making.kept);
 		}
 		pool->is_cut |= set->is_cut;
-		free(places.slots);
+		free(locations.slots);
 	}
 	pool->is_cut |= trace->is_cut;
 }

@@ -158,8 +158,8 @@ struct conflicts {
 	unsigned count;
 };
 
-struct places {
-	uint64_t (*place_of)(void *context, uint64_t site);
+struct locations {
+	uint64_t (*location_of)(void *context, uint64_t site);
 	void *context;
 };
 
@@ -170,39 +170,41 @@ static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsi
 	       (pattern_is_write(pattern, a) || pattern_is_write(pattern, b));
 }
 
-/* Returns a hash of the unordered pair of places and roles, and of the memory's class. */
+/* Returns a hash of the unordered pair of locations and roles, and of the memory's class. */
 static uint64_t patterns_conflict(
-	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
+	const struct pattern *pattern, unsigned a, unsigned b, const struct locations *locations)
 {
-	const uint64_t sides = hash_pair(pattern->roles[pattern_thread(pattern, a)],
-				       places->place_of(places->context, pattern->sites[a])) +
-			       hash_pair(pattern->roles[pattern_thread(pattern, b)],
-				       places->place_of(places->context, pattern->sites[b]));
+	const uint64_t sides =
+		hash_pair(pattern->roles[pattern_thread(pattern, a)],
+			locations->location_of(locations->context, pattern->sites[a])) +
+		hash_pair(pattern->roles[pattern_thread(pattern, b)],
+			locations->location_of(locations->context, pattern->sites[b]));
 
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
 }
 
 /* Returns the conflict of a read that is too early, whether the write follows or not. */
-static uint64_t patterns_early_read(const struct pattern *pattern, const struct places *places)
+static uint64_t patterns_early_read(
+	const struct pattern *pattern, const struct locations *locations)
 {
-	return hash_pair(
-		hash_pair(pattern->roles[0], places->place_of(places->context, pattern->sites[0])),
+	return hash_pair(hash_pair(pattern->roles[0],
+				 locations->location_of(locations->context, pattern->sites[0])),
 		pattern->classes[0]);
 }
 
 static struct conflicts patterns_find_conflicts(
-	const struct pattern *pattern, const struct places *places)
+	const struct pattern *pattern, const struct locations *locations)
 {
 	const unsigned count = pattern_access_count(pattern);
 	struct conflicts conflicts = {.count = 0};
 
 	if (pattern->kind == PATTERN_R || pattern->kind == PATTERN_RW)
-		conflicts.of[conflicts.count++] = patterns_early_read(pattern, places);
+		conflicts.of[conflicts.count++] = patterns_early_read(pattern, locations);
 	for (unsigned a = 0; a < count; a++)
 		for (unsigned b = a + 1; b < count; b++)
 			if (patterns_is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)
 				conflicts.of[conflicts.count++] =
-					patterns_conflict(pattern, a, b, places);
+					patterns_conflict(pattern, a, b, locations);
 	return conflicts;
 }
 
@@ -216,11 +218,11 @@ static bool patterns_share_conflict(const struct conflicts *a, const struct conf
 }
 
 bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
-	uint64_t (*place_of)(void *context, uint64_t site), void *context)
+	uint64_t (*location_of)(void *context, uint64_t site), void *context)
 {
-	const struct places places = {.place_of = place_of, .context = context};
-	const struct conflicts of_a = patterns_find_conflicts(a, &places),
-			       of_b = patterns_find_conflicts(b, &places);
+	const struct locations locations = {.location_of = location_of, .context = context};
+	const struct conflicts of_a = patterns_find_conflicts(a, &locations),
+			       of_b = patterns_find_conflicts(b, &locations);
 
 	return patterns_share_conflict(&of_a, &of_b);
 }
@@ -233,9 +235,9 @@ void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation
 }
 
 void pattern_ranking_explain(struct pattern_ranking *ranking,
-	uint64_t (*place_of)(void *context, uint64_t site), void *context)
+	uint64_t (*location_of)(void *context, uint64_t site), void *context)
 {
-	const struct places places = {.place_of = place_of, .context = context};
+	const struct locations locations = {.location_of = location_of, .context = context};
 	/* conflicts of the first pattern of each explanation */
 	FREE_SCOPED struct conflicts *firsts =
 		array_new(ranking->count ? ranking->count : 1, sizeof *firsts);
@@ -243,7 +245,7 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 	ranking->explanation_count = 0;
 	for (uint32_t i = 0; i < ranking->count; i++) {
 		const struct conflicts own =
-			patterns_find_conflicts(&ranking->records[i].pattern, &places);
+			patterns_find_conflicts(&ranking->records[i].pattern, &locations);
 		uint32_t at = 0;
 
 		while (at < ranking->explanation_count &&

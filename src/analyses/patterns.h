@@ -66,14 +66,14 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion);
 
 /*
- * Groups patterns into explanations, one per conflict: an unordered pair of places with their
- * threads' roles over one class of memory. `place_of` maps a site to its place (a function).
+ * Groups patterns into explanations, one per conflict: an unordered pair of locations with their
+ * threads' roles over one class of memory. `location_of` maps a site to its location (a function).
  */
 void pattern_ranking_explain(struct pattern_ranking *ranking,
-	uint64_t (*place_of)(void *context, uint64_t site), void *context);
+	uint64_t (*location_of)(void *context, uint64_t site), void *context);
 
 bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
-	uint64_t (*place_of)(void *context, uint64_t site), void *context);
+	uint64_t (*location_of)(void *context, uint64_t site), void *context);
 /* Moves all patterns of one explanation into another. */
 void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into);
 

@@ -85,12 +85,12 @@ static void races_add_race(
 {
 	const struct unit_access *const accesses[] = {a, b};
 	const uint64_t sites[] = {races_event_of(search, a)->site, races_event_of(search, b)->site};
-	struct candidate candidate = {.kind = CANDIDATE_RACE, .place_count = 2};
+	struct candidate candidate = {.kind = CANDIDATE_RACE, .location_count = 2};
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct trace_event *event = races_event_of(search, accesses[i]);
 
-		candidate.places[i] = (struct candidate_place){
+		candidate.locations[i] = (struct candidate_location){
 			.thread = thread_order_name(search->trace->order, event->thread),
 			.run = search->run,
 			.op = *event,
@@ -228,19 +228,19 @@ static void races_end(void *state)
 	free(races);
 }
 
-static bool races_is_at(const struct candidate_place *place, const struct trace_event *event)
+static bool races_is_at(const struct candidate_location *location, const struct trace_event *event)
 {
-	return event->site == place->op.site && event->kind == place->op.kind;
+	return event->site == location->op.site && event->kind == location->op.kind;
 }
 
 static bool races_is_together(const struct candidate *candidate, const struct trace_event *first,
 	const struct trace_event *second)
 {
-	const struct candidate_place *places = candidate->places;
+	const struct candidate_location *locations = candidate->locations;
 
 	return first->thread != second->thread &&
-	       ((races_is_at(&places[0], first) && races_is_at(&places[1], second)) ||
-		       (races_is_at(&places[1], first) && races_is_at(&places[0], second))) &&
+	       ((races_is_at(&locations[0], first) && races_is_at(&locations[1], second)) ||
+		       (races_is_at(&locations[1], first) && races_is_at(&locations[0], second))) &&
 	       first->address < second->address + second->bytes &&
 	       second->address < first->address + first->bytes;
 }
@@ -255,8 +255,8 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 	if (!events)
 		return ERROR_FORMAT;
 	for (uint32_t later = 0; later < count && !*is_shown; later++) {
-		if (!races_is_at(&candidate->places[0], &events[later]) &&
-			!races_is_at(&candidate->places[1], &events[later]))
+		if (!races_is_at(&candidate->locations[0], &events[later]) &&
+			!races_is_at(&candidate->locations[1], &events[later]))
 			continue;
 		/* Goes back to the thread's previous event, skipping function entries. */
 		for (uint32_t i = later;

@@ -104,7 +104,7 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
  * party needs, too. A directed run stops the thread before this lock instead of before the
  * access. */
 static void violations_fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
-	struct candidate_place *place)
+	struct candidate_location *location)
 {
 	const struct party_access *access = order[at];
 	const struct party_lock *first = NULL;
@@ -122,8 +122,8 @@ static void violations_fill_gate(accesses_in_order order, const struct shape *sh
 	}
 	if (!first)
 		return;
-	place->taken = first->event;
-	place->taken_context = first->context;
+	location->taken = first->event;
+	location->taken_context = first->context;
 }
 
 /* Returns whether a lock is held at every access, but released between those of one unit: whether
@@ -149,12 +149,12 @@ static bool violations_has_window(accesses_in_order order, const struct shape *s
 static uint64_t violations_key_of(accesses_in_order order, const struct shape *shape)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
-		.place_count = violations_access_count(shape),
+		.location_count = violations_access_count(shape),
 		.pattern = (uint8_t)shape->kind};
 
-	for (uint32_t i = 0; i < candidate.place_count; i++) {
-		candidate.places[i].op.site = order[i]->event.site;
-		candidate.places[i].context = order[i]->context;
+	for (uint32_t i = 0; i < candidate.location_count; i++) {
+		candidate.locations[i].op.site = order[i]->event.site;
+		candidate.locations[i].context = order[i]->context;
 	}
 	return candidate_scenario_key(&candidate);
 }
@@ -163,7 +163,7 @@ static void violations_add_candidate(
 	struct search *search, accesses_in_order order, const struct shape *shape, uint64_t key)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
-		.place_count = violations_access_count(shape),
+		.location_count = violations_access_count(shape),
 		.key = key,
 		.pattern = (uint8_t)shape->kind,
 		.has_window = violations_has_window(order, shape),
@@ -171,10 +171,10 @@ static void violations_add_candidate(
 		.units = {string_copy(search->parties[0]->function),
 			string_copy(search->parties[1]->function)}};
 
-	for (uint32_t i = 0; i < candidate.place_count; i++) {
+	for (uint32_t i = 0; i < candidate.location_count; i++) {
 		const struct party *party = search->parties[shape->parties[i]];
 
-		candidate.places[i] = (struct candidate_place){
+		candidate.locations[i] = (struct candidate_location){
 			.thread = party->name,
 			.run = party->run,
 			.op = order[i]->event,
@@ -183,8 +183,8 @@ static void violations_add_candidate(
 			.variable = shape->variables[i],
 		};
 		/* Only the relevant part of a wide access counts. */
-		candidate.places[i].op.address = order[i]->location;
-		violations_fill_gate(order, shape, i, &candidate.places[i]);
+		candidate.locations[i].op.address = order[i]->location;
+		violations_fill_gate(order, shape, i, &candidate.locations[i]);
 	}
 	candidates_add(search->out, &candidate);
 }

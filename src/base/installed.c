@@ -10,7 +10,7 @@
 int installed_find(const char *name, char **path, struct error *err)
 {
 	/* Build tree (build/bin), installation (bin, lib/raddle), and Debian's multiarch folder. */
-	static const char *const places[] = {
+	static const char *const folders[] = {
 		"../lib/raddle",
 		"../lib/x86_64-linux-gnu/raddle",
 		RADDLE_LIBDIR "/raddle",
@@ -22,12 +22,12 @@ int installed_find(const char *name, char **path, struct error *err)
 		return error_set(err, ERROR_MISSING, "/proc is not mounted; raddle needs it");
 	command[length] = '\0';
 	*strrchr(command, '/') = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		STRBUF_SCOPED candidate = STRBUF_EMPTY;
 
-		if (places[i][0] != '/')
+		if (folders[i][0] != '/')
 			strbuf_addf(&candidate, "%s/", command);
-		strbuf_addf(&candidate, "%s/%s", places[i], name);
+		strbuf_addf(&candidate, "%s/%s", folders[i], name);
 		*path = realpath(candidate.text, NULL);
 		if (*path)
 			return 0;

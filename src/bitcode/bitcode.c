@@ -30,7 +30,7 @@ void points_to_free(struct points_to *result)
 	for (uint32_t i = 0; i < result->variable_count; i++)
 		free(result->variables[i].name);
 	for (uint32_t i = 0; i < result->site_count; i++) {
-		free(result->sites[i].place);
+		free(result->sites[i].location);
 		free(result->sites[i].variables);
 	}
 	for (uint32_t i = 0; i < result->object_count; i++)
@@ -43,7 +43,7 @@ void points_to_free(struct points_to *result)
 }
 
 struct row {
-	const char *variable, *place;
+	const char *variable, *location;
 	uint8_t kind;
 };
 
@@ -66,7 +66,7 @@ static int bitcode_compare_rows(const void *left, const void *right)
 	int order = strcmp(a->variable, b->variable);
 
 	if (!order)
-		order = strcmp(a->place, b->place);
+		order = strcmp(a->location, b->location);
 	return order ? order : (int)a->kind - (int)b->kind;
 }
 
@@ -85,7 +85,7 @@ static struct row *bitcode_rows_of(const struct points_to *result, size_t *count
 		for (uint32_t j = 0; j < site->variable_count; j++)
 			rows[(*count)++] = (struct row){
 				.variable = result->variables[site->variables[j]].name,
-				.place = site->place,
+				.location = site->location,
 				.kind = site->kind,
 			};
 	}
@@ -128,7 +128,7 @@ static void bitcode_print_foreign(const struct points_to *result, FILE *out)
 	for (uint32_t i = 0; i < result->site_count; i++)
 		if (result->sites[i].is_open)
 			fprintf(out, "    %-16s  %s\n", kind_words[result->sites[i].kind],
-				result->sites[i].place);
+				result->sites[i].location);
 }
 
 void points_to_print(const struct points_to *result, FILE *out)
@@ -143,7 +143,7 @@ void points_to_print(const struct points_to *result, FILE *out)
 			continue;
 		if (!last || strcmp(last->variable, row->variable) != 0)
 			fprintf(out, "%s\n", row->variable);
-		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->place);
+		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->location);
 	}
 	if (result->foreign_count && bitcode_count_open(result))
 		bitcode_print_foreign(result, out);

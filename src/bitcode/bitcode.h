@@ -2,7 +2,7 @@
  * Points-to analysis of a program, from the bitcode that raddle-cc left in its files. The result
  * names the variables that each site may touch.
  *
- * A *site* is an instrumented instruction (symbols/tables/site_table.h). A *variable* is a place in an
+ * A *site* is an instrumented instruction (symbols/tables/site_table.h). A *variable* is a location in an
  * object that has a name in the program: a global, a local of a function, or the result of an
  * allocation site, plus a distance from the start of the object. *Foreign* memory is known to code
  * without bitcode, which may touch this memory and pass its address on.
@@ -40,7 +40,7 @@ struct points_to_site {
 	uint32_t file; /* number in the list of paths */
 	uint32_t index;
 	uint8_t kind;	     /* enum site_kind */
-	char *place;	     /* "get (queue.c:12)" */
+	char *location;	     /* "get (queue.c:12)" */
 	uint32_t *variables; /* ascending */
 	uint32_t variable_count;
 	bool is_open; /* may also touch everything in points_to.foreign */

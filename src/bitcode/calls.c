@@ -125,18 +125,18 @@ static void calls_call_copy(struct analysis *analysis, LLVMValueRef call, bool i
 static void calls_pass_argument(struct analysis *analysis, uint32_t node, char letter)
 {
 	/* The size is unknown, so the location may be at any distance. */
-	const uint32_t place = flow_node(&analysis->flow);
+	const uint32_t location = flow_node(&analysis->flow);
 	const uint32_t stored = flow_node(&analysis->flow);
 
 	switch (letter) {
 	case 't':
-		flow_anywhere(analysis, place, node);
-		flow_load(analysis, stored, place, 1);
+		flow_anywhere(analysis, location, node);
+		flow_load(analysis, stored, location, 1);
 		calls_flow_to_foreign(analysis, stored);
 		return;
 	case 'g':
-		flow_anywhere(analysis, place, node);
-		flow_store(analysis, place, analysis->flow.foreign, 1);
+		flow_anywhere(analysis, location, node);
+		flow_store(analysis, location, analysis->flow.foreign, 1);
 		return;
 	case 'f':
 		calls_flow_to_foreign(analysis, node);
@@ -303,13 +303,13 @@ static void calls_call_vector_memory(struct analysis *analysis, LLVMValueRef cal
 			      starts_with(name, "llvm.vp.scatter");
 	LLVMValueRef value = is_store ? LLVMGetArgOperand(call, 0) : call;
 	const uint64_t bytes = type_bytes(analysis, LLVMTypeOf(value));
-	const uint32_t place = calls_argument_node(analysis, call, is_store);
+	const uint32_t location = calls_argument_node(analysis, call, is_store);
 
 	if (is_store) {
-		flow_store(analysis, place, value_node(analysis, value), bytes);
+		flow_store(analysis, location, value_node(analysis, value), bytes);
 		return;
 	}
-	flow_load(analysis, value_node(analysis, call), place, bytes);
+	flow_load(analysis, value_node(analysis, call), location, bytes);
 	/* The result may have values of lanes that are not loaded. */
 	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++)
 		flow_edge(&analysis->flow, calls_argument_node(analysis, call, i),

@@ -100,7 +100,7 @@ static void constants_initialise_array(
 static void constants_initialise(
 	struct analysis *analysis, uint32_t object, int64_t distance, LLVMValueRef value)
 {
-	uint32_t node, place;
+	uint32_t node, location;
 
 	if (LLVMIsAConstantStruct(value)) {
 		for (int i = 0; i < LLVMGetNumOperands(value); i++)
@@ -117,9 +117,9 @@ static void constants_initialise(
 	node = value_node(analysis, value);
 	if (node == analysis->nothing)
 		return;
-	place = flow_node(&analysis->flow);
-	flow_point(&analysis->flow, place, flow_location(&analysis->flow, object, distance));
-	flow_store(analysis, place, node, type_bytes(analysis, LLVMTypeOf(value)));
+	location = flow_node(&analysis->flow);
+	flow_point(&analysis->flow, location, flow_location(&analysis->flow, object, distance));
+	flow_store(analysis, location, node, type_bytes(analysis, LLVMTypeOf(value)));
 }
 
 void constrain_initialiser(struct analysis *analysis, LLVMValueRef global)

@@ -183,14 +183,14 @@ static void constraints_constrain_return(struct analysis *analysis, LLVMValueRef
 static void constraints_constrain_access(struct analysis *analysis, LLVMValueRef instruction,
 	LLVMValueRef pointer, LLVMValueRef stored)
 {
-	const uint32_t place = value_node(analysis, pointer);
+	const uint32_t location = value_node(analysis, pointer);
 	const LLVMTypeRef type = LLVMTypeOf(stored ? stored : instruction);
 	const uint64_t bytes = type_bytes(analysis, type);
 
 	if (value_node(analysis, instruction) != analysis->nothing)
-		flow_load(analysis, value_node(analysis, instruction), place, bytes);
+		flow_load(analysis, value_node(analysis, instruction), location, bytes);
 	if (stored)
-		flow_store(analysis, place, value_node(analysis, stored), bytes);
+		flow_store(analysis, location, value_node(analysis, stored), bytes);
 }
 
 static void constraints_constrain_memory(struct analysis *analysis, LLVMValueRef instruction)

@@ -81,25 +81,25 @@ int64_t flow_distance(const struct flow_object *object, int64_t distance)
 	return distance < 0 ? distance + object->stride : distance;
 }
 
-static void flow_share_place(struct flow *flow, uint32_t location)
+static void flow_share_location(struct flow *flow, uint32_t location)
 {
 	flow_unite(flow, location, flow->foreign);
 	if (location != flow->anything)
-		(void)bitmap_add(&flow->foreign_places, location);
+		(void)bitmap_add(&flow->foreign_locations, location);
 }
 
-static uint32_t flow_add_place(struct flow *flow, uint32_t number, int64_t distance)
+static uint32_t flow_add_location(struct flow *flow, uint32_t number, int64_t distance)
 {
 	const uint32_t location = flow_node(flow);
 	struct flow_object *object = &flow->objects[number];
 
 	flow->nodes[location].object = number;
 	flow->nodes[location].distance = distance;
-	ARRAY_APPEND(object->places, object->place_count, location);
+	ARRAY_APPEND(object->locations, object->location_count, location);
 	if (object->stride == 1 && distance == 0)
 		(void)bitmap_add(&flow->whole, location);
 	if (object->is_foreign)
-		flow_share_place(flow, location);
+		flow_share_location(flow, location);
 	return location;
 }
 
@@ -108,14 +108,14 @@ uint32_t flow_location(struct flow *flow, uint32_t number, int64_t distance)
 	const struct flow_object *object = &flow->objects[number];
 
 	distance = flow_distance(object, distance);
-	for (uint32_t i = 0; i < object->place_count; i++)
-		if (flow->nodes[object->places[i]].distance == distance)
-			return object->places[i];
-	if (object->place_count >= FLOW_PLACES_MOST && object->stride != 1) {
+	for (uint32_t i = 0; i < object->location_count; i++)
+		if (flow->nodes[object->locations[i]].distance == distance)
+			return object->locations[i];
+	if (object->location_count >= FLOW_LOCATIONS_MOST && object->stride != 1) {
 		flow_fold(flow, number, 1);
 		return flow_location(flow, number, 0);
 	}
-	return flow_add_place(flow, number, distance);
+	return flow_add_location(flow, number, distance);
 }
 
 uint32_t flow_holder(struct flow *flow, uint32_t object, int64_t distance)
@@ -140,15 +140,15 @@ int64_t flow_common_divisor(int64_t a, int64_t b)
 void flow_fold(struct flow *flow, uint32_t number, int64_t stride)
 {
 	const int64_t folded = flow_common_divisor(flow->objects[number].stride, stride);
-	const uint32_t places = flow->objects[number].place_count;
+	const uint32_t locations = flow->objects[number].location_count;
 
 	if (!folded || folded == flow->objects[number].stride)
 		return;
 	flow->objects[number].stride = folded;
 	if (folded == 1)
 		(void)bitmap_add(&flow->whole, flow_location(flow, number, 0));
-	for (uint32_t i = 0; i < places; i++) {
-		const uint32_t old = flow->objects[number].places[i];
+	for (uint32_t i = 0; i < locations; i++) {
+		const uint32_t old = flow->objects[number].locations[i];
 		const uint32_t now = flow_holder(flow, number, flow->nodes[old].distance);
 
 		flow_unite(flow, old, now);
@@ -166,8 +166,8 @@ void flow_make_foreign(struct flow *flow, uint32_t number)
 	}
 	/* Foreign code may write at any distance. */
 	flow_fold(flow, number, 1);
-	for (uint32_t i = 0; i < flow->objects[number].place_count; i++)
-		flow_share_place(flow, flow->objects[number].places[i]);
+	for (uint32_t i = 0; i < flow->objects[number].location_count; i++)
+		flow_share_location(flow, flow->objects[number].locations[i]);
 }
 
 void flow_init(struct flow *flow)
@@ -179,7 +179,7 @@ void flow_init(struct flow *flow)
 	memory = flow_object(flow, FLOW_FOREIGN, NULL);
 	flow->anything = flow_location(flow, memory, 0);
 	flow->objects[memory].is_foreign = true;
-	flow_share_place(flow, flow->anything);
+	flow_share_location(flow, flow->anything);
 	flow_point(flow, flow->foreign, flow->anything);
 }
 
@@ -193,12 +193,12 @@ void flow_release(struct flow *flow)
 		free(flow->nodes[i].rules);
 	}
 	for (uint32_t i = 0; i < flow->object_count; i++)
-		free(flow->objects[i].places);
+		free(flow->objects[i].locations);
 	free(flow->nodes);
 	free(flow->objects);
 	free(flow->copies);
 	bitmap_release(&flow->opened);
 	bitmap_release(&flow->whole);
-	bitmap_release(&flow->foreign_places);
+	bitmap_release(&flow->foreign_locations);
 	free(flow->unions);
 }

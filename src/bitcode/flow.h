@@ -8,7 +8,7 @@
  * granule of eight bytes. A pointer that is copied in halves or bytes is therefore not lost.
  *
  * An object accessed at multiples of a distance (an array) is *folded*: distances count modulo its
- * stride. Stride 1 makes the whole object one place. Nodes that must have equal sets are *united*:
+ * stride. Stride 1 makes the whole object one location. Nodes that must have equal sets are *united*:
  * all refer to one leader, which holds the sets; in other sets they stay distinct.
  *
  * Life cycle: flow_init(); nodes, objects, edges and rules; flow_solve(); then the sets are read;
@@ -22,8 +22,8 @@
 
 #include "bitcode/bitmap.h"
 
-/* An object with more places is folded to one. This bound ends growth in cyclic structures. */
-#define FLOW_PLACES_MOST 192
+/* An object with more locations is folded to one. This bound ends growth in cyclic structures. */
+#define FLOW_LOCATIONS_MOST 192
 
 #define FLOW_GRANULE INT64_C(8) /* stored values are kept per granule of this many bytes */
 
@@ -31,9 +31,9 @@ enum flow_object_kind { FLOW_GLOBAL, FLOW_STACK, FLOW_HEAP, FLOW_FUNCTION, FLOW_
 
 struct flow_object {
 	enum flow_object_kind kind;
-	void *value;	  /* the LLVM value that names it; NULL means foreign memory */
-	uint32_t *places; /* its locations */
-	uint32_t place_count;
+	void *value;	     /* the LLVM value that names it; NULL means foreign memory */
+	uint32_t *locations; /* its locations */
+	uint32_t location_count;
 	int64_t stride;	 /* 0: not folded */
 	bool is_foreign; /* code without bitcode may touch the object and pass its address on */
 };
@@ -88,12 +88,12 @@ struct flow {
 	uint32_t copy_count, union_count;
 	struct bitmap opened; /* points of the foreign node that were already processed */
 	/*
-	 * `foreign_places`: locations known to foreign code, without functions. The location
-	 * `anything` stands for all foreign places and for all memory outside of the program.
+	 * `foreign_locations`: locations known to foreign code, without functions. The location
+	 * `anything` stands for all foreign locations and for all memory outside of the program.
 	 */
-	struct bitmap foreign_places;
+	struct bitmap foreign_locations;
 	struct bitmap
-		whole; /* locations of objects folded to one place: a shift by any distance leads back to the location itself */
+		whole; /* locations of objects folded to one location: a shift by any distance leads back to the location itself */
 	uint32_t anything;
 	uint32_t foreign; /* node: everything that code without bitcode may know */
 	bool has_changed; /* a set has changed in this wave */

@@ -19,7 +19,7 @@ void add_demangled(struct strbuf *out, const char *name)
 }
 
 /* Appends " at bank.c:41". Absolute paths are shortened to the file name. */
-static void object_name_add_place(struct strbuf *out, LLVMValueRef instruction)
+static void object_name_add_location(struct strbuf *out, LLVMValueRef instruction)
 {
 	unsigned length;
 	const char *file = LLVMGetDebugLocFilename(instruction, &length);
@@ -76,7 +76,7 @@ static void object_name_add_allocation(struct strbuf *out, LLVMValueRef call)
 		strbuf_adds(out, name[3] == 'w' ? "new" : "new[]");
 	else
 		add_demangled(out, name);
-	object_name_add_place(out, call);
+	object_name_add_location(out, call);
 }
 
 /* Drops a number as in "counts.1": part of a split struct, or a second variable of that name. */

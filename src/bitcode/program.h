@@ -1,5 +1,5 @@
 /*
- * The parsed bitcode of a program: all units of all its files. A unit's number is its place in the
+ * The parsed bitcode of a program: all units of all its files. A unit's number is its location in the
  * linker's order.
  */
 #pragma once

@@ -172,7 +172,7 @@ static uint32_t *solve_collapse_cycles(struct flow *flow, uint32_t *count)
 	return walk.order;
 }
 
-/* Removes the foreign places from a node that points to `anything`, which stands for all of
+/* Removes the foreign locations from a node that points to `anything`, which stands for all of
  * them. */
 static void solve_drop_foreign(const struct flow *flow, struct flow_node *node)
 {
@@ -180,7 +180,7 @@ static void solve_drop_foreign(const struct flow *flow, struct flow_node *node)
 
 	if (!bitmap_has(&node->points, flow->anything))
 		return;
-	bitmap_subtract(&kept, &node->points, &flow->foreign_places);
+	bitmap_subtract(&kept, &node->points, &flow->foreign_locations);
 	solve_replace(&node->points, &kept);
 }
 
@@ -309,19 +309,19 @@ static void solve_copy_object(
 		(flow->objects[to_object].is_foreign && flow->objects[from_object].is_foreign))
 		return;
 	flow_fold(flow, to_object, flow->objects[from_object].stride);
-	for (uint32_t i = 0; i < flow->objects[from_object].place_count; i++) {
-		const uint32_t place = flow->objects[from_object].places[i];
-		const int64_t distance = flow->nodes[place].distance;
+	for (uint32_t i = 0; i < flow->objects[from_object].location_count; i++) {
+		const uint32_t location = flow->objects[from_object].locations[i];
+		const int64_t distance = flow->nodes[location].distance;
 
 		if (!flow->objects[from_object].stride &&
 			(distance < (start & -FLOW_GRANULE) ||
 				(distance > start && (uint64_t)(distance - start) >= copy->bytes)))
 			continue;
-		flow_edge(flow, place, flow_holder(flow, to_object, distance + shift));
+		flow_edge(flow, location, flow_holder(flow, to_object, distance + shift));
 	}
 }
 
-static uint64_t solve_places_behind(const struct flow *flow, const struct bitmap *set)
+static uint64_t solve_locations_behind(const struct flow *flow, const struct bitmap *set)
 {
 	uint64_t count = 0;
 
@@ -329,7 +329,7 @@ static uint64_t solve_places_behind(const struct flow *flow, const struct bitmap
 	{
 		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
 
-		count += 1 + object->place_count + !!object->stride;
+		count += 1 + object->location_count + !!object->stride;
 	}
 	return count;
 }
@@ -348,15 +348,15 @@ static void solve_copy_widely(struct flow *flow, struct flow_copy *copy, const s
 	{
 		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
 
-		for (uint32_t i = 0; i < object->place_count; i++)
-			flow_edge(flow, object->places[i], copy->hub);
+		for (uint32_t i = 0; i < object->location_count; i++)
+			flow_edge(flow, object->locations[i], copy->hub);
 	}
 	bitmap_each(location, to)
 	{
 		const struct flow_object *object = &flow->objects[flow->nodes[location].object];
 
-		for (uint32_t i = 0; i < object->place_count; i++)
-			flow_edge(flow, copy->hub, object->places[i]);
+		for (uint32_t i = 0; i < object->location_count; i++)
+			flow_edge(flow, copy->hub, object->locations[i]);
 	}
 }
 
@@ -368,7 +368,7 @@ static void solve_apply_copy(struct flow *flow, uint32_t number)
 
 	(void)bitmap_unite(&to, &flow->nodes[flow_leader(flow, copy->to)].points);
 	(void)bitmap_unite(&from, &flow->nodes[flow_leader(flow, copy->from)].points);
-	seen = (solve_places_behind(flow, &to) << 32) + solve_places_behind(flow, &from);
+	seen = (solve_locations_behind(flow, &to) << 32) + solve_locations_behind(flow, &from);
 	if (seen != copy->seen && (copy->hub || (uint64_t)to.count * from.count > PAIRS_MOST)) {
 		copy->seen = seen;
 		solve_copy_widely(flow, copy, &to, &from);

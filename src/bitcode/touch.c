@@ -327,12 +327,13 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 	bitmap_release(&touched);
 }
 
-static char *touch_describe_place(const struct site *site)
+static char *touch_describe_location(const struct site *site)
 {
 	struct strbuf out = STRBUF_EMPTY;
 
-	add_demangled(&out, site->place.function ? site->place.function : "?");
-	strbuf_addf(&out, " (%s:%u)", site->place.file ? site->place.file : "?", site->place.line);
+	add_demangled(&out, site->location.function ? site->location.function : "?");
+	strbuf_addf(&out, " (%s:%u)", site->location.file ? site->location.file : "?",
+		site->location.line);
 	return strbuf_detach(&out);
 }
 
@@ -365,7 +366,7 @@ static void touch_read_sites(struct reader *reader)
 			result->sites[result->site_count++] = (struct points_to_site){.file = file,
 				.index = i,
 				.kind = site->kind,
-				.place = touch_describe_place(site)};
+				.location = touch_describe_location(site)};
 		}
 	}
 }

@@ -6,20 +6,20 @@
 
 #include "model/op.h"
 #include "model/outcome.h"
-#include "places/places.h"
+#include "locations/locations.h"
 #include "runtime/runtime.h"
 
-/* Describes the last failure. `places` NULL: only the dynamic symbol table names code. */
+/* Describes the last failure. `locations` NULL: only the dynamic symbol table names code. */
 struct description {
 	struct strbuf *out;
 	const struct thread_record *threads;
-	void *places;
-	places_describe *describe_place;
-	places_name_data *name_data; /* NULL if none */
+	void *locations;
+	locations_describe *describe_location;
+	locations_name_data *name_data; /* NULL if none */
 };
 
-/* Loads lib/raddle/libraddle-check-places.so, beside this library. */
-static void *describe_load_places(void)
+/* Loads lib/raddle/libraddle-check-locations.so, beside this library. */
+static void *describe_load_locations(void)
 {
 	STRBUF_SCOPED path = STRBUF_EMPTY;
 	Dl_info own;
@@ -30,51 +30,52 @@ static void *describe_load_places(void)
 		return NULL;
 	end = strrchr(own.dli_fname, '/');
 	strbuf_add(&path, own.dli_fname, end ? (size_t)(end + 1 - own.dli_fname) : 0);
-	strbuf_adds(&path, "raddle/" PLACES_LIBRARY);
+	strbuf_adds(&path, "raddle/" LOCATIONS_LIBRARY);
 	library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
 	return library; /* stays loaded for the next failure */
 }
 
-static void describe_open_places(struct description *description)
+static void describe_open_locations(struct description *description)
 {
-	places_open *open = NULL;
-	void *library = describe_load_places();
+	locations_open *open = NULL;
+	void *library = describe_load_locations();
 
-	description->places = NULL;
+	description->locations = NULL;
 	if (!library)
 		return;
 	/* ISO C has no conversion from void * to a function pointer; POSIX has. */
-	*(void **)&open = dlsym(library, PLACES_OPEN);
-	*(void **)&description->describe_place = dlsym(library, PLACES_DESCRIBE);
-	*(void **)&description->name_data = dlsym(library, PLACES_NAME_DATA);
-	if (open && description->describe_place)
-		description->places = open();
+	*(void **)&open = dlsym(library, LOCATIONS_OPEN);
+	*(void **)&description->describe_location = dlsym(library, LOCATIONS_DESCRIBE);
+	*(void **)&description->name_data = dlsym(library, LOCATIONS_NAME_DATA);
+	if (open && description->describe_location)
+		description->locations = open();
 }
 
-static void describe_close_places(const struct description *description)
+static void describe_close_locations(const struct description *description)
 {
-	places_close *close = NULL;
+	locations_close *close = NULL;
 
-	if (!description->places)
+	if (!description->locations)
 		return;
-	*(void **)&close = dlsym(describe_load_places(), PLACES_CLOSE);
+	*(void **)&close = dlsym(describe_load_locations(), LOCATIONS_CLOSE);
 	if (close)
-		close(description->places);
+		close(description->locations);
 }
 
-static void describe_add_place(
+static void describe_add_location(
 	const struct description *description, uint64_t site, bool is_return_address)
 {
 	struct strbuf *out = description->out;
 	Dl_info found;
 	const char *module;
 
-	if (description->places) {
-		description->describe_place(description->places, site, is_return_address, out);
+	if (description->locations) {
+		description->describe_location(
+			description->locations, site, is_return_address, out);
 		return;
 	}
 	if (!dladdr((void *)(uintptr_t)(site - is_return_address), &found) || !found.dli_fname) {
-		strbuf_adds(out, "an unknown place");
+		strbuf_adds(out, "an unknown location");
 		return;
 	}
 	module = strrchr(found.dli_fname, '/');
@@ -99,7 +100,7 @@ static void describe_add_access(const struct description *description, struct th
 	describe_add_thread(description->out, description->threads, thread.index);
 	strbuf_addf(description->out, " %s in ", op_descriptions[op].verb);
 	/* The site of an instrumented access is the code address itself, not a return address. */
-	describe_add_place(description, site, runtime.has_tsan_calls);
+	describe_add_location(description, site, runtime.has_tsan_calls);
 }
 
 static void describe_add_race(const struct description *description, const struct outcome *outcome)
@@ -119,7 +120,7 @@ static void describe_add_freed(const struct description *description, const stru
 	describe_add_thread(out, description->threads, outcome->other_thread.index);
 	strbuf_adds(out, outcome_is_of_destroyed(outcome) ? " has destroyed an object in "
 							  : " has freed memory in ");
-	describe_add_place(description, outcome->other_site, true);
+	describe_add_location(description, outcome->other_site, true);
 	strbuf_adds(out, ", then ");
 	if (outcome->kind == OUTCOME_USE_AFTER_FREE) {
 		describe_add_access(description, outcome->thread, outcome->op, outcome->site);
@@ -127,7 +128,7 @@ static void describe_add_freed(const struct description *description, const stru
 	}
 	describe_add_thread(out, description->threads, outcome->thread.index);
 	strbuf_adds(out, " frees it again in ");
-	describe_add_place(description, outcome->site, true);
+	describe_add_location(description, outcome->site, true);
 }
 
 static void describe_add_outcome(
@@ -169,7 +170,7 @@ static void describe_add_outcome(
 	}
 	if (site) {
 		strbuf_adds(out, ", in ");
-		describe_add_place(description, site,
+		describe_add_location(description, site,
 			outcome->kind != OUTCOME_CRASH && outcome->kind != OUTCOME_HANG);
 	}
 }
@@ -210,8 +211,8 @@ static void describe_add_operation(
 	if (!has_noun || !address || op->object == OBJECT_THREAD || op->object == OBJECT_FD)
 		return;
 	strbuf_adds(out, " ");
-	if (!description->places || !description->name_data ||
-		!description->name_data(description->places, address, out))
+	if (!description->locations || !description->name_data ||
+		!description->name_data(description->locations, address, out))
 		strbuf_addf(out, "#%" PRIu32, describe_object_number(op->object, address));
 }
 
@@ -226,13 +227,13 @@ static void describe_add_wait(const struct description *description, const struc
 		edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op,
 		edge->object_address);
 	strbuf_adds(out, " in ");
-	describe_add_place(description, edge->site, true);
+	describe_add_location(description, edge->site, true);
 	if (edge->holder.index != THREAD_NONE.index) {
 		strbuf_adds(out, ", waiting for ");
 		describe_add_thread(out, description->threads, edge->holder.index);
 		if (edge->holder_site) {
 			strbuf_adds(out, ", who did so in ");
-			describe_add_place(description, edge->holder_site, true);
+			describe_add_location(description, edge->holder_site, true);
 		}
 	}
 	if (edge->lost_signals)
@@ -276,7 +277,7 @@ static void describe_add_step(const struct description *description, const struc
 	describe_add_operation(description, (enum op_kind)step->kind, step->address);
 	if (step->site) {
 		strbuf_adds(out, " in ");
-		describe_add_place(description, step->site, is_return_address);
+		describe_add_location(description, step->site, is_return_address);
 	}
 	strbuf_adds(out, "\n");
 }
@@ -331,12 +332,12 @@ void describe_failure(struct strbuf *message, struct strbuf *run)
 	struct contract *contract = room_contract();
 	struct description description = {.out = message, .threads = contract_threads(contract)};
 
-	describe_open_places(&description);
+	describe_open_locations(&description);
 	describe_add_outcome(&description, &contract->outcome);
 	description.out = run;
 	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
 		describe_add_wait(&description, &contract->outcome.waits[i]);
 	describe_add_steps(&description, contract_schedule(contract));
 	describe_add_order(&description, contract_schedule(contract));
-	describe_close_places(&description);
+	describe_close_locations(&description);
 }

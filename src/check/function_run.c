@@ -1,6 +1,6 @@
 /*
  * One run of the function under test. The function runs on a stack of its own, so that the run
- * can be abandoned at any place. It uses the thread-local block of raddle_check()'s caller. Its
+ * can be abandoned at any location. It uses the thread-local block of raddle_check()'s caller. Its
  * other threads are fibers of the runtime's pool, which the engine takes back before the next
  * run.
  */

@@ -225,13 +225,13 @@ static void patterns_note_recent(struct patterns_state *state,
 	const struct patterns_variable *variable, const struct patterns_access *access)
 {
 	struct patterns_thread *thread = &state->threads[access->thread];
-	const uint32_t place = variable->index + 1;
+	const uint32_t number = variable->index + 1;
 	uint32_t at = thread->newest;
 
-	for (uint32_t i = 0; thread->variables[at] != place; i++) {
+	for (uint32_t i = 0; thread->variables[at] != number; i++) {
 		if (i == PATTERNS_RECENT) {
 			thread->newest = at = (thread->newest + 1) % PATTERNS_RECENT;
-			thread->variables[at] = place;
+			thread->variables[at] = number;
 			break;
 		}
 		at = i;

@@ -18,7 +18,7 @@ struct race_pair {
 	uint64_t site, other; /* unordered pair */
 };
 
-/* Pairs of places whose races are suppressed: no run reports them. */
+/* Pairs of locations whose races are suppressed: no run reports them. */
 struct race_pairs {
 	uint32_t count;
 	struct race_pair pairs[RACE_IGNORED_MAX];
@@ -88,9 +88,9 @@ struct race_plain {
 /*
  * Fastest path: a load or store inside an aligned eight-byte word that is no scheduling point. The
  * same byte groups must have been accessed before in this run, and never atomically. Returns false
- * if nothing was done; call race_passes(). `place`: the caller's cache per address, initially 0.
+ * if nothing was done; call race_passes(). `location`: the caller's cache per address, initially 0.
  */
-bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
+bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *location);
 /* Returns the number of suppressed race occurrences in all runs. */
 uint64_t race_ignored_count(const void *state);
 /* Returns the number of runs in which the detector's memory was exhausted, so that it may have

@@ -6,16 +6,16 @@
 #include "detectors/race_internal.h"
 
 static const struct shadow_granule *race_plain_granule(
-	struct shadow *shadow, const struct race_plain *access, uint32_t *place)
+	struct shadow *shadow, const struct race_plain *access, uint32_t *cache)
 {
 	const uint64_t number = access->address / SHADOW_GRANULE_BYTES;
-	struct shadow_granule *granule = &shadow->granules[*place];
+	struct shadow_granule *granule = &shadow->granules[*cache];
 
 	if (granule->number != number || granule->generation != shadow->generation) {
 		granule = shadow_seek(shadow, number);
 		if (!granule)
 			return NULL;
-		*place = (uint32_t)(granule - shadow->granules);
+		*cache = (uint32_t)(granule - shadow->granules);
 	}
 	return granule->name == access->object ? granule : NULL;
 }
@@ -67,7 +67,7 @@ static bool race_plain_is_there(const struct race_state *state, const struct sha
 	return last && last->clock == clock && last->thread == thread;
 }
 
-bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *place)
+bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *cache)
 {
 	struct race_state *state = block;
 	const struct race_thread *thread = &state->threads[access->thread];
@@ -81,7 +81,7 @@ bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *p
 
 	if (state->is_blind || thread->generation != state->generation)
 		return false;
-	granule = race_plain_granule(&state->shadow, access, place);
+	granule = race_plain_granule(&state->shadow, access, cache);
 	cell = granule ? race_plain_cell(&state->shadow, granule, mask) : NULL;
 	if (!cell)
 		return false;

@@ -48,7 +48,7 @@ void engine_set_main(uintptr_t handle, int kernel_id);
  * The caller is `main`; all other threads are discarded. */
 void engine_renew(void);
 void engine_begin_run(const struct engine_run *run);
-/* Called before the strategy chooses, at a place where a checkpoint may be taken. The call may
+/* Called before the strategy chooses, at a location where a checkpoint may be taken. The call may
  * return again in a later run, with the memory restored. That run then calls engine_renew_run(). */
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
@@ -172,7 +172,7 @@ object_name engine_object_name(const void *address);
 variable_name engine_static_name(const void *address);
 /* Converts an address of static data to its module's number and an offset, and back; false or
  * NULL: no such module. */
-bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset);
+bool engine_static_location(const void *address, uint32_t *module, uint64_t *offset);
 const void *engine_static_address(uint32_t module, uint64_t offset);
 /* Gives pending ops of this kind on the object a second object, by its op_second(). */
 void engine_set_second(enum op_kind kind, const void *address, uint16_t second);
@@ -215,7 +215,7 @@ void engine_note_result_read(const struct engine_thread *thread);
 uint32_t engine_live_count(void);
 /* Makes a full fence in all threads, as part of the moving thread's step. */
 void engine_fence_all(void);
-/* Called in place of start() if not NULL; the runtime adds unwinding and destructors. */
+/* Called instead of start() if not NULL; the runtime adds unwinding and destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);
 
 /* Returns the virtual nanoseconds since the start of the process. */
@@ -252,7 +252,7 @@ void engine_random_bytes(void *buffer, size_t bytes);
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
 /* Does what engine_fail() does, for a lock that op `acquire` acquires: adds the holder and its
- * place of acquisition to the evidence. */
+ * location of acquisition to the evidence. */
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
 /* Does what engine_fail() does, with the evidence of a detector, for host.performed. */

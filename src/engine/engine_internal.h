@@ -279,7 +279,7 @@ static inline void engine_settle(void)
 }
 /* Called when no thread can ever move again: classifies the failure and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
-/* Sets kind and place of an outcome with permanently blocked threads, from the collected waits. */
+/* Sets kind and location of an outcome with permanently blocked threads, from the collected waits. */
 void engine_set_stuck(struct outcome *outcome);
 /* Called when no thread is enabled (watchdog.c), with the earliest deadline. */
 void engine_note_idle(uint64_t deadline_ns);

@@ -60,8 +60,8 @@ struct engine_host {
 	void (*used)(const struct engine_op *op);
 	/* The op has destroyed an object of this size, which only this process uses; or NULL. */
 	void (*destroyed)(const struct engine_op *op, size_t bytes);
-	/* Implements schedule_view.place; NULL if none */
-	bool (*place)(object_name object, struct object_place *out);
+	/* Implements schedule_view.heap_position; NULL if none */
+	bool (*heap_position)(object_name object, struct heap_position *out);
 	/* Returns whether main has allocated the object, or the object is static; NULL if not known. */
 	bool (*is_common)(const void *address);
 	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */

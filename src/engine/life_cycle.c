@@ -68,7 +68,7 @@ void engine_init(const struct engine_host *host)
 	engine.view.enabled = engine.enabled;
 	engine.view.pending = engine.pending;
 	engine.view.names = engine.names;
-	engine.view.place = host->place;
+	engine.view.heap_position = host->heap_position;
 	engine.view.equals_previous = engine.equals_previous;
 	engine.view.is_common = engine_is_common;
 	engine.view.contexts = host->context ? engine.contexts : NULL;

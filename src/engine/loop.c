@@ -13,7 +13,7 @@
 #define LOOP_PERIODS 32
 /* rbx and r12 to r15, below the saved frame pointer */
 #define LOOP_SAVED_BYTES 40
-/* A thread may visit one place several times per iteration, up to 8 times. */
+/* A thread may visit one location several times per iteration, up to 8 times. */
 #define LOOP_COMPARISONS 12
 /* Unused words of the runtime's own frames keep what earlier calls left there. The first visits
  * after the end of a busy period differ in them. Later states are compared with that of visit 4. */
@@ -68,7 +68,7 @@ static void loop_visit(const struct engine_op *op, const char *stack_pointer)
 		return;
 	if (loop->comparisons++ && digest == loop->digest)
 		engine_fail_because(OUTCOME_LIVELOCK, op->site,
-			"no other thread can run, and the state is as at this place before");
+			"no other thread can run, and the state is as at this location before");
 	if (loop->comparisons > LOOP_REFERENCES || loop->comparisons & (loop->comparisons - 1))
 		return;
 	loop->site = op->site;

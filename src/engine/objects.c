@@ -17,7 +17,7 @@ static struct engine_name_entry *objects_engine_name_entry(const void *address)
 	return &engine.name_cache[(key >> 3 ^ key >> 13) % ENGINE_NAME_CACHE];
 }
 
-bool engine_static_place(const void *object, uint32_t *module, uint64_t *offset)
+bool engine_static_location(const void *object, uint32_t *module, uint64_t *offset)
 {
 	const uintptr_t address = (uintptr_t)object;
 
@@ -42,7 +42,7 @@ variable_name engine_static_name(const void *object)
 	uint32_t module;
 	uint64_t offset;
 
-	return engine_static_place(object, &module, &offset)
+	return engine_static_location(object, &module, &offset)
 		       ? hash_pair(engine.modules[module].hash, offset) | 1
 		       : 0;
 }

@@ -65,20 +65,20 @@ static uint32_t rwlock_count_known(const struct rwlock *rwlock)
 
 static void rwlock_add_reader(struct rwlock *rwlock, uint16_t mark)
 {
-	int place = rwlock->is_shared ? -1 : rwlock_find_reader(rwlock, 0);
+	int index = rwlock->is_shared ? -1 : rwlock_find_reader(rwlock, 0);
 
-	if (place >= 0)
-		rwlock->known_readers[place] = mark;
+	if (index >= 0)
+		rwlock->known_readers[index] = mark;
 	rwlock->readers++;
 	rwlock->reader = rwlock->is_shared ? 0 : mark;
 }
 
 static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 {
-	int place = rwlock_find_reader(rwlock, mark);
+	int index = rwlock_find_reader(rwlock, mark);
 
-	if (place >= 0)
-		rwlock->known_readers[place] = 0;
+	if (index >= 0)
+		rwlock->known_readers[index] = 0;
 	rwlock->readers--;
 	if (rwlock->reader == mark)
 		rwlock->reader = 0;

@@ -25,7 +25,7 @@ bool engine_has_buffered(void);
 /*
  * Called before the moving thread makes a plain, relaxed or release store. Returns false if the
  * store cannot be buffered: the caller then calls engine_perform(), which first drains the buffer.
- * `is_point`: other threads may see the variable. Other stores keep their place in the order, but
+ * `is_point`: other threads may see the variable. Other stores keep their location in the order, but
  * their drain is no step of its own.
  */
 bool engine_buffer_store(const struct engine_op *op, bool is_point);

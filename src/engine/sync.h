@@ -321,7 +321,7 @@ void shared_set_lock(uint32_t *lock);
 int32_t shared_process(void);
 bool shared_process_is_gone(int32_t process);
 
-/* Returns holder and place of acquisition for evidence. THREAD_NONE: no particular thread of this
+/* Returns holder and location of acquisition for evidence. THREAD_NONE: no particular thread of this
  * process; site 0: not known. The site of a spin lock is the holder's most recent acquisition. */
 struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
 struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);

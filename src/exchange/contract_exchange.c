@@ -257,7 +257,7 @@ static bool contract_exchange_is_memory(const struct contract_memory *memory)
 		memory->variable_count > MEMORY_VARIABLES_MAX ||
 		memory->focus_count > MEMORY_FOCUS_MAX ||
 		memory->focused_count > MEMORY_FOCUS_MAX ||
-		memory->focused_place_count > MEMORY_FOCUS_MAX ||
+		memory->focused_allocation_count > MEMORY_FOCUS_MAX ||
 		memory->group_count > MEMORY_GROUPS_MAX ||
 		memory->object_count > MEMORY_OBJECTS_MAX ||
 		memory->local_count > MEMORY_LOCALS_MAX)

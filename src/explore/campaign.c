@@ -349,7 +349,7 @@ static int campaign_find_program(struct campaign *campaign, struct error *err)
 		return result;
 	if (campaign->program.target.traits.has_sites && !campaign->program.target.traits.has_debug)
 		campaign_notice(campaign,
-			"%s has no debug information, so variables and places appear as offsets in "
+			"%s has no debug information, so variables and locations appear as offsets in "
 			"it; compile with -g and do not strip it",
 			campaign->program.target.path);
 	campaign->program.directory = getcwd(NULL, 0);

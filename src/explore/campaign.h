@@ -201,7 +201,7 @@ struct campaign_result {
 	char races_seen_text
 		[512]; /* the first of these races, one line each; empty: their names are unknown */
 	bool has_own_locks; /* the target has locks that the race detector does not see */
-	/* conflicting pairs of places (engine_run.covered) */
+	/* conflicting pairs of locations (engine_run.covered) */
 	uint32_t pairs, pairs_in_both_orders;
 	uint64_t digest; /* over all runs, independent of their order */
 	/* runs of all workers, including runs after the failure that ended the campaign */

@@ -40,7 +40,7 @@ static bool clocks_were_used(const struct campaign *campaign)
 	return features & (FEATURE_TIME | FEATURE_CLOCK | FEATURE_CHILD_PROGRAM);
 }
 
-/* A run in place of the program has shown its output and used its input. Exhaustive strategies need
+/* A run instead of the program has shown its output and used its input. Exhaustive strategies need
  * runs that repeat, which real clocks do not give to threads. */
 static bool clocks_may_be_tried(
 	const struct campaign *campaign, const struct campaign_worker *worker)

@@ -311,7 +311,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	const struct campaign_failure *caught, struct investigation *investigation,
 	struct error *err)
 {
-	/* Minimising may replace the outcome by one at another place. */
+	/* Minimising may replace the outcome by one at another location. */
 	const struct outcome outcome = caught->failure.outcome;
 	const struct known_failure *known;
 	struct failure failure;

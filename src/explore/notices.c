@@ -92,23 +92,23 @@ static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[
 	return sites[0];
 }
 
-/* Returns false if the process has ended, so that the place has no name, and another process may follow. */
+/* Returns false if the process has ended, so that the location has no name, and another process may follow. */
 static bool notices_warn_locks(
 	const struct campaign *campaign, const struct contract *contract, bool is_last)
 {
 	struct symbols *symbols = NULL;
-	STRBUF_SCOPED place = STRBUF_EMPTY;
+	STRBUF_SCOPED location = STRBUF_EMPTY;
 
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
-		symbols_describe_code(
-			symbols, notices_user_site(symbols, contract->unseen_sites), true, &place);
+		symbols_describe_code(symbols, notices_user_site(symbols, contract->unseen_sites),
+			true, &location);
 	else if (is_last)
-		strbuf_adds(&place, "an unknown place");
+		strbuf_adds(&location, "an unknown location");
 	else
 		return false;
 	campaign_warn(campaign,
 		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build it with raddle-cc to make their atomic operations scheduling points",
-		place.text);
+		location.text);
 	symbols_free(symbols);
 	return true;
 }
@@ -116,19 +116,19 @@ static bool notices_warn_locks(
 static void notices_warn_limit(struct campaign *campaign, const struct contract *contract)
 {
 	struct symbols *symbols = NULL;
-	STRBUF_SCOPED place = STRBUF_EMPTY;
+	STRBUF_SCOPED location = STRBUF_EMPTY;
 	char number[32];
 
 	if (campaign->noticed.steps || !(contract->features & FEATURE_STEPS_CUT))
 		return;
 	campaign->noticed.steps = true;
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
-		symbols_describe_code(symbols, contract->limit_site, true, &place);
+		symbols_describe_code(symbols, contract->limit_site, true, &location);
 	else
-		strbuf_adds(&place, "an unknown place");
+		strbuf_adds(&location, "an unknown location");
 	campaign_warn(campaign,
 		"a run did not end within %s steps, last in %s, and counts as no failure, because its threads did more than wait; give it more (--max-steps N), or fewer scheduling points (without --memory all, or a smaller input)",
-		text_grouped(campaign->options->settings.step_limit, number), place.text);
+		text_grouped(campaign->options->settings.step_limit, number), location.text);
 	symbols_free(symbols);
 }
 

@@ -70,7 +70,7 @@ int restart_worker_died(
 	char reason[128];
 
 	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
-		/* raddle ran in place of the program, so the user's SIGKILL of the program ends
+		/* raddle ran instead of the program, so the user's SIGKILL of the program ends
 		 * raddle, too. */
 		campaign->is_stopping = campaign->result->is_interrupted = true;
 		return error_set(err, ERROR_TARGET,

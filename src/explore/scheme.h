@@ -1,8 +1,8 @@
 /*
  * How workers receive the runs of a campaign. campaign.c chooses one scheme:
  *
- * - scheme_rounds: sampling strategies. Each run has a place in its round, and results are counted
- *   in the order of places.
+ * - scheme_rounds: sampling strategies. Each run has a position in its round, and results are counted
+ *   in the order of positions.
  * - scheme_tasks: exhaustive strategies with several workers. Worker 0 owns the strategy's state.
  *   The other workers explore subtrees of it.
  * - scheme_sequence: other strategies whose runs depend on each other, by one worker.
@@ -26,7 +26,7 @@ struct scheme {
 	 * to do now. */
 	int (*next_batch)(
 		struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-	/* Handles a report in place of the loop: 1; 0: the loop handles it. */
+	/* Handles a report instead of the loop: 1; 0: the loop handles it. */
 	int (*take_report)(struct campaign *campaign, struct campaign_worker *worker,
 		enum contract_report report, struct error *err);
 	/* Called when the worker has made the runs of its batch below `end`. */

@@ -147,7 +147,7 @@ const struct finding_wait *finding_wait_of(const struct finding *finding, const 
 	return NULL;
 }
 
-/* The place of the lost signal, by the cause; 0: unknown. It distinguishes lost wake-ups of one object. */
+/* The location of the lost signal, by the cause; 0: unknown. It distinguishes lost wake-ups of one object. */
 static uint64_t finding_lost_signal_hash(const struct finding *finding)
 {
 	for (uint32_t i = 0; i < finding->step_count; i++) {
@@ -192,14 +192,14 @@ static const struct finding_frame *finding_innermost_frame(const struct finding_
 /* A sum: the order of the accesses is arbitrary. */
 static uint64_t finding_race_hash(const struct finding *finding)
 {
-	uint64_t places = 0;
+	uint64_t locations = 0;
 
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
 		const struct finding_frame *frame = finding_innermost_frame(&finding->race[i].at);
 
-		places += frame ? finding_frame_hash(frame) : 0;
+		locations += frame ? finding_frame_hash(frame) : 0;
 	}
-	return hash_pair(places, finding_variable_hash(finding->variable));
+	return hash_pair(locations, finding_variable_hash(finding->variable));
 }
 
 static uint64_t finding_evidence_hash(const struct finding *finding)

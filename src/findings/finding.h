@@ -41,7 +41,7 @@ struct finding_wait {
 	struct finding_stack at;
 	/* thread that holds the object; NULL if there is none or unknown */
 	char *holder;
-	/* Place where the holder acquired it; function NULL: unknown. */
+	/* Location where the holder acquired it; function NULL: unknown. */
 	struct finding_frame held_since;
 	bool is_on_cycle;
 	uint32_t lost_signals; /* signals to no thread that were meant for this wait */
@@ -129,7 +129,7 @@ struct finding {
 	 * version.
 	 */
 	char *environment;
-	/* JSON object with the source lines around the finding's places (findings/source_lines.h);
+	/* JSON object with the source lines around the finding's locations (findings/source_lines.h);
 	 * NULL if none were kept. */
 	char *sources;
 	char *strategy; /* strategy that found it: "pct,depth=3" */
@@ -210,15 +210,15 @@ void finding_add_blocked(const struct finding_wait *wait, struct strbuf *out);
 
 /*
  * Equal findings have equal signatures: outcome kind and code, and the evidence of that kind (a
- * deadlock's waits, a lost wake-up's object, a race's variable and places, the failing stack).
- * Places enter by function, file and line; thread numbers and addresses never enter.
+ * deadlock's waits, a lost wake-up's object, a race's variable and locations, the failing stack).
+ * Locations enter by function, file and line; thread numbers and addresses never enter.
  */
 uint64_t finding_signature(const struct finding *finding);
 
 /* Title from an uncaught exception or a failed expectation of a test framework in `output`. */
 void finding_title_from_output(struct finding *finding);
 
-/* Adds to the signature of an exit, which has no evidence of its own: the place of the failed
+/* Adds to the signature of an exit, which has no evidence of its own: the location of the failed
  * expectation in the title, or else the command line. */
 void finding_sign_exit(struct finding *finding);
 

@@ -86,8 +86,8 @@ static void program_words_copy_line(const char *line, size_t length, struct strb
 	}
 }
 
-/* Adds the place without folders, and the text behind it. */
-static void program_words_add_place(
+/* Adds the location without folders, and the text behind it. */
+static void program_words_add_location(
 	const char *line, size_t length, const char *text, struct strbuf *out)
 {
 	size_t start = 0;
@@ -101,7 +101,7 @@ static void program_words_add_place(
 	}
 }
 
-/* Adds the expectation of a line that says it behind its place: doctest, Boost.Test, Check. */
+/* Adds the expectation of a line that says it behind its location: doctest, Boost.Test, Check. */
 static bool program_words_add_said(const char *line, struct strbuf *out)
 {
 	static const char *const marks[] = {
@@ -115,13 +115,13 @@ static bool program_words_add_said(const char *line, struct strbuf *out)
 		text = at + strlen(marks[i]);
 		if (marks[i][1] == 'F') /* the message follows the names of TCase and test */
 			text = strstr(text, ": ") ? strstr(text, ": ") + 2 : text;
-		program_words_add_place(line, (size_t)(at - line), text, out);
+		program_words_add_location(line, (size_t)(at - line), text, out);
 		return true;
 	}
 	return false;
 }
 
-/* Adds the expectation of a line that ends with its place: GoogleTest prints the text below it,
+/* Adds the expectation of a line that ends with its location: GoogleTest prints the text below it,
  * Catch2 too, and cmocka above it. */
 static bool program_words_add_named(
 	const char *line, const char *before, const char *next, struct strbuf *out)
@@ -135,11 +135,11 @@ static bool program_words_add_named(
 			!isdigit((unsigned char)line[length - strlen(ends[i]) - 1]))
 			continue;
 		if (!strncmp(before, head, strlen(head))) {
-			program_words_add_place(
+			program_words_add_location(
 				line, length - strlen(ends[i]), before + strlen(head), out);
 			return true;
 		}
-		program_words_add_place(line, length - strlen(ends[i]), "", out);
+		program_words_add_location(line, length - strlen(ends[i]), "", out);
 		program_words_add_paragraph(next, out);
 		return true;
 	}
@@ -197,14 +197,14 @@ void finding_title_from_output(struct finding *finding)
 
 void finding_sign_exit(struct finding *finding)
 {
-	const char *place = strstr(finding->title, ": ");
-	const char *end = place ? strstr(place + 2, ": ") : NULL;
+	const char *location = strstr(finding->title, ": ");
+	const char *end = location ? strstr(location + 2, ": ") : NULL;
 	uint64_t hash = 0;
 
 	if (finding->kind != OUTCOME_EXIT)
 		return;
 	if (end)
-		hash = hash_bytes(place, (size_t)(end - place));
+		hash = hash_bytes(location, (size_t)(end - location));
 	for (char **word = finding->argv; !end && word && *word; word++)
 		hash = hash_pair(hash, hash_bytes(*word, strlen(*word)));
 	finding->signature = hash_pair(finding->signature, hash);

@@ -94,7 +94,7 @@ static void source_lines_want_lines(json_t *wanted, const char *file, json_int_t
 	}
 }
 
-static void source_lines_want_places(json_t *wanted, const json_t *value)
+static void source_lines_want_locations(json_t *wanted, const json_t *value)
 {
 	json_t *object = (json_t *)value; /* jansson's loops require a non-const pointer */
 	const char *path = json_string_value(json_object_get(value, "path"));
@@ -107,8 +107,8 @@ static void source_lines_want_places(json_t *wanted, const json_t *value)
 	if (file && line > 0 && line < LINE_MAX_NUMBER &&
 		!json_is_true(json_object_get(value, "is_system")))
 		source_lines_want_lines(wanted, file, line);
-	json_object_foreach(object, key, part) source_lines_want_places(wanted, part);
-	json_array_foreach(value, index, part) source_lines_want_places(wanted, part);
+	json_object_foreach(object, key, part) source_lines_want_locations(wanted, part);
+	json_array_foreach(value, index, part) source_lines_want_locations(wanted, part);
 }
 
 /* Invalid UTF-8 bytes, and a character split by the limit, become '?'. */
@@ -181,7 +181,7 @@ json_t *source_lines_collect(const json_t *document, const struct source_roots *
 	json_t *wanted = json_object(), *sources = json_object(), *lines, *file;
 	const char *name;
 
-	source_lines_want_places(wanted, document);
+	source_lines_want_locations(wanted, document);
 	json_object_foreach(wanted, name, lines)
 	{
 		file = source_lines_file_value(name, lines, roots);

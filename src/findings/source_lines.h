@@ -1,4 +1,4 @@
-/* Stored documents keep the lines around their places, and hashes: files may change later. */
+/* Stored documents keep the lines around their locations, and hashes: files may change later. */
 #pragma once
 
 #include <stdbool.h>

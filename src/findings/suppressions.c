@@ -167,13 +167,13 @@ static bool suppressions_stack_matches(
 	return false;
 }
 
-/* Compares the name without the place of its declaration: "counter" of "counter (racy.c:3)". */
+/* Compares the name without the location of its declaration: "counter" of "counter (racy.c:3)". */
 static bool suppressions_variable_matches(const char *variable, const char *pattern)
 {
-	const char *place = variable ? strstr(variable, " (") : NULL;
-	char *name =
-		variable ? strndup(variable, place ? (size_t)(place - variable) : strlen(variable))
-			 : NULL;
+	const char *location = variable ? strstr(variable, " (") : NULL;
+	char *name = variable ? strndup(variable,
+					location ? (size_t)(location - variable) : strlen(variable))
+			      : NULL;
 	bool result = name && suppression_pattern_matches(pattern, name);
 
 	free(name);

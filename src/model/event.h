@@ -7,8 +7,8 @@
 
 /* Around `site`; a std::mutex may be locked two calls below the user's code. */
 #define TRACE_CALLERS 10
-/* The innermost TRACE_PLACE_CALLERS of these return addresses are part of a place's identity. */
-#define TRACE_PLACE_CALLERS 4
+/* The innermost TRACE_LOCATION_CALLERS of these return addresses are part of a location's identity. */
+#define TRACE_LOCATION_CALLERS 4
 
 struct trace_event {
 	uint64_t step;	  /* position in the run; never decreases from one event to the next */

@@ -57,7 +57,7 @@ uint64_t failure_key(const struct outcome *outcome)
 		return hash_pair(key, failure_key_of_lost_wakeup(outcome));
 	case OUTCOME_HANG:
 	case OUTCOME_LIVELOCK:
-		/* A hang or livelock is cut off at an arbitrary place. */
+		/* A hang or livelock is cut off at an arbitrary location. */
 		return key;
 	case OUTCOME_ABORT:
 		/* All aborts have the same site in glibc: the calling site distinguishes them. */
@@ -77,20 +77,20 @@ static bool failure_key_has_earlier_wait(const struct outcome *outcome, uint32_t
 }
 
 /*
- * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
+ * Same as failure_key(), with the locations that wait for the object of a lost wake-up: an object may
  * lose several. Equal findings may have different keys.
  */
-static uint64_t failure_place_key(const struct outcome *outcome)
+static uint64_t failure_location_key(const struct outcome *outcome)
 {
 	const struct wait_edge *last = failure_key_last_wait(outcome);
-	uint64_t places = 0;
+	uint64_t locations = 0;
 
-	/* A sum over the places: neither the order nor the number of the threads matters. */
+	/* A sum over the locations: neither the order nor the number of the threads matters. */
 	for (uint32_t i = 0; outcome->kind == OUTCOME_LOST_WAKEUP && i < outcome->wait_count; i++)
 		if (outcome->waits[i].object_group == last->object_group &&
 			!failure_key_has_earlier_wait(outcome, i))
-			places += hash_mix(outcome->waits[i].site);
-	return places ? hash_pair(failure_key(outcome), places) : failure_key(outcome);
+			locations += hash_mix(outcome->waits[i].site);
+	return locations ? hash_pair(failure_key(outcome), locations) : failure_key(outcome);
 }
 
 static bool failure_key_has_wait(const struct outcome *outcome, const struct wait_edge *wait)
@@ -117,7 +117,7 @@ bool failure_is_within(const struct outcome *outcome, const struct outcome *othe
 
 uint64_t failure_run_key(const struct outcome *outcome, bool is_delayed)
 {
-	const uint64_t key = failure_place_key(outcome);
+	const uint64_t key = failure_location_key(outcome);
 
 	return is_delayed ? hash_pair(key, 1) : key;
 }

@@ -10,7 +10,7 @@
 uint64_t failure_key(const struct outcome *outcome);
 /*
  * Returns whether a run shows the same failure as another one, or a part of it: the keys are equal, and
- * the lost wake-ups of the object have no place that the other run lacks. Two waits for one object
+ * the lost wake-ups of the object have no location that the other run lacks. Two waits for one object
  * may be two failures, and a simpler schedule of the one must not replace the other.
  */
 bool failure_is_within(const struct outcome *outcome, const struct outcome *other);

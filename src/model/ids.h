@@ -1,7 +1,7 @@
 /*
  * Identities inside one run. An index is valid only within its run. A *name* is stable across runs,
  * and strategies and findings store names. The name of a thread is the hash of its creation path
- * (main, main.0, main.0.2). The name of an object is a hash of its place in a module or of its
+ * (main, main.0, main.0.2). The name of an object is a hash of its location in a module or of its
  * first use.
  */
 #pragma once

@@ -41,7 +41,7 @@ static inline bool order_releases(uint8_t order)
 
 #define STRENGTHENED_MOST 96
 
-/* An order that a run gives to the accesses at a site in place of the program's own, or a fence
+/* An order that a run gives to the accesses at a site instead of the program's own, or a fence
  * directly before them: `raddle explain` tries repairs. */
 struct strengthened {
 	uint64_t site;
@@ -67,13 +67,13 @@ struct delayed_store {
 	bool is_read;		   /* the observer read; else it wrote */
 	/* c11: the observer read an older store, or wrote earlier in modification order */
 	bool is_unseen;
-	uint64_t site; /* place of the store */
+	uint64_t site; /* location of the store */
 	uint64_t step; /* step of the store, as in the trace */
 	/* c11: step of the older store whose value the observer read; UINT64_MAX: none, or unknown */
 	uint64_t read_step;
 	uint64_t observer_site;
 	uint64_t observer_step; /* step of the observer's access, as in the trace */
-	uint64_t passing_site;	/* place of the writer's later read, which passed the store */
+	uint64_t passing_site;	/* location of the writer's later read, which passed the store */
 	uint64_t address;
 	uint64_t value;	    /* the delayed value */
 	uint64_t old_value; /* the value in memory when the observer accessed it */

@@ -136,7 +136,7 @@ static inline uint16_t op_second(object_name object)
 }
 
 /* The largest number of an allocation site. Nearly all object names are larger than this number. */
-#define OP_PLACE_MOST UINT16_MAX
+#define OP_ALLOCATION_SITE_MOST UINT16_MAX
 
 /* Returns the class of the op's object: one number for all memory allocated at one site, else the
  * object's name. */

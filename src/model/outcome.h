@@ -64,7 +64,7 @@ struct outcome {
 	uint64_t clock_ns; /* virtual time at the end */
 	/*
 	 * Race: the earlier access. Use after free: the freeing or destroying call. Abort: the aborting call, 0:
-	 * unknown. Misused lock: its holder and the place of the acquisition.
+	 * unknown. Misused lock: its holder and the location of the acquisition.
 	 */
 	uint64_t other_site;
 	uint64_t other_step;
@@ -108,7 +108,7 @@ static inline bool outcome_is_of_pair(enum outcome_kind kind)
 	return kind == OUTCOME_RACE || kind == OUTCOME_WEAK;
 }
 
-/* Returns whether the run was cut off at an arbitrary place. */
+/* Returns whether the run was cut off at an arbitrary location. */
 static inline bool outcome_is_cut_off(enum outcome_kind kind)
 {
 	return kind == OUTCOME_LIVELOCK || kind == OUTCOME_HANG || kind == OUTCOME_STEP_LIMIT;

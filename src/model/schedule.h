@@ -24,7 +24,7 @@ enum schedule_flag {
 	SEGMENT_STALLS = 4
 };
 
-/* Scheduling points of a run at places where no operation needs one (docs/decisions/0030). */
+/* Scheduling points of a run at locations where no operation needs one (docs/decisions/0030). */
 enum interruption_points {
 	INTERRUPTION_POINTS_NONE,
 	INTERRUPTION_POINTS_FILES, /* before calls that use the file system */

@@ -30,7 +30,7 @@ struct stalled_thread {
 	struct thread_id thread;
 	uint16_t op; /* enum op_kind of its pending op */
 	uint32_t reserved;
-	uint64_t site;	     /* place of its pending op */
+	uint64_t site;	     /* location of its pending op */
 	uint64_t last_moved; /* equal in consecutive stalls: the thread did not move in between */
 };
 
@@ -38,7 +38,7 @@ struct stall {
 	struct thread_id waiter; /* its wait ends */
 	uint16_t op;		 /* enum op_kind of that wait */
 	uint32_t thread_count;	 /* valid entries in threads[] */
-	uint64_t site;		 /* place of that wait */
+	uint64_t site;		 /* location of that wait */
 	uint64_t duration_ns;
 	struct stalled_thread threads[STALL_THREADS_MOST];
 };

@@ -10,7 +10,7 @@
 #include "model/op.h"
 
 /* Identity of a variable on the heap by its block. */
-struct object_place {
+struct heap_position {
 	object_name block;
 	/* number of the block among those allocated with the same call stack, from 1; 0: not
 	 * counted */
@@ -32,9 +32,9 @@ struct schedule_view {
 	/* the thread that moved last; if it is enabled, choosing another one is a preemption */
 	struct thread_id current;
 	uint64_t step; /* number of ops chosen earlier in this run */
-	/* Returns the heap place of a pending op's object; false: the object is not on the heap.
+	/* Returns the heap position of a pending op's object; false: the object is not on the heap.
 	 * NULL if not available. */
-	bool (*place)(object_name object, struct object_place *out);
+	bool (*heap_position)(object_name object, struct heap_position *out);
 	/* Threads with the same start function, argument and attributes as the previous thread of
 	 * their creator; NULL if not known. */
 	const uint64_t *equals_previous;

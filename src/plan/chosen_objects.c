@@ -84,11 +84,11 @@ static bool chosen_objects_lies_in_granule(
 	const struct points_to_variable *variable, int64_t stride, int64_t at)
 {
 	for (int64_t byte = at; byte < at + GRANULE; byte++) {
-		int64_t place = byte - variable->distance;
+		int64_t offset = byte - variable->distance;
 
 		if (stride)
-			place = (place % stride + stride) % stride;
-		if (place >= 0 && (uint64_t)place < variable->bytes)
+			offset = (offset % stride + stride) % stride;
+		if (offset >= 0 && (uint64_t)offset < variable->bytes)
 			return true;
 	}
 	return false;

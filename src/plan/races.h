@@ -1,6 +1,6 @@
 /*
  * Data races, or departures of weak memory models, as failures: whether they are, and which pairs
- * of code places are ignored. A pair is ignored because the user suppressed it or because it is
+ * of code locations are ignored. A pair is ignored because the user suppressed it or because it is
  * already reported. A replay must ignore the same pairs.
  */
 #pragma once

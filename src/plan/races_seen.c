@@ -1,4 +1,4 @@
-/* Describes races that ended no run: their code places, and the variable where it is static. */
+/* Describes races that ended no run: their code locations, and the variable where it is static. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -50,20 +50,20 @@ static bool memory_has_range(void)
 void *platform_map(size_t bytes, bool is_shared)
 {
 	const size_t pages = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-	uint64_t place = 0;
+	uint64_t address = 0;
 	long start;
 
 	if (memory_has_range() && is_shared && pages <= SMALL_BYTES) {
-		place = __atomic_fetch_add(&range->next_small, pages, __ATOMIC_RELAXED);
-		if (place + pages <= RANGE_START + SMALL_RANGE_BYTES)
-			return (void *)place;
+		address = __atomic_fetch_add(&range->next_small, pages, __ATOMIC_RELAXED);
+		if (address + pages <= RANGE_START + SMALL_RANGE_BYTES)
+			return (void *)address;
 	}
 	if (range) {
-		place = __atomic_fetch_add(&range->next, pages + GAP_BYTES, __ATOMIC_RELAXED);
-		if (place + pages + GAP_BYTES > RANGE_END)
-			place = 0; /* the range is full: the kernel chooses */
+		address = __atomic_fetch_add(&range->next, pages + GAP_BYTES, __ATOMIC_RELAXED);
+		if (address + pages + GAP_BYTES > RANGE_END)
+			address = 0; /* the range is full: the kernel chooses */
 	}
-	start = memory_map_at(place, bytes, is_shared ? MAP_SHARED : MAP_PRIVATE);
+	start = memory_map_at(address, bytes, is_shared ? MAP_SHARED : MAP_PRIVATE);
 	return platform_failed(start) ? NULL : (void *)start;
 }
 
@@ -126,9 +126,9 @@ __attribute__((target("avx"))) static void memory_copy_wide(
 	char *to, const char *from, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += WIDE_BYTES) {
-		const size_t place = bytes - at < WIDE_BYTES ? bytes - WIDE_BYTES : at;
-		const memory_wide *source = (const memory_wide *)(from + place);
-		memory_wide *target = (memory_wide *)(to + place);
+		const size_t address = bytes - at < WIDE_BYTES ? bytes - WIDE_BYTES : at;
+		const memory_wide *source = (const memory_wide *)(from + address);
+		memory_wide *target = (memory_wide *)(to + address);
 		const memory_wide a = source[0], b = source[1], c = source[2], d = source[3];
 
 		target[0] = a;

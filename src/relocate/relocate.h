@@ -6,7 +6,7 @@
  * maps any library. The process then holds the program, the loader and main's stack at random
  * addresses. This library
  *   - maps the program, the loader and a stack again, at the addresses below,
- *   - fills the range in which the kernel would place further mappings above them,
+ *   - fills the range in which the kernel would location further mappings above them,
  *   - moves the program's break (PR_SET_MM_MAP needs no privilege),
  *   - unmaps what the kernel had mapped, and enters the loader again, which finds no LD_AUDIT.
  * The process keeps its pid, its descriptors and /proc/self/exe. If a step is not possible, nothing
@@ -87,7 +87,7 @@ size_t stack_image_bytes(const struct initial_stack *stack);
  * LD_AUDIT. The image ends at image_end; `built` holds final addresses. The caller sets the
  * auxiliary vector's entries of program and loader. */
 void stack_build(const struct initial_stack *stack, char *image_end, struct initial_stack *built);
-/* Returns the place in the image for the final address. */
+/* Returns the location in the image for the final address. */
 static inline void *stack_in_image(char *image_end, const void *address)
 {
 	return image_end - (FIXED_STACK_END - (uint64_t)(uintptr_t)address);

@@ -1,7 +1,7 @@
 /*
  * Short names of heap blocks in tables: "node#1" for "(struct node *)malloc at list.c:9 by main.1,
  * #1". The full name takes three lines of a narrow column, and its number counts only the blocks
- * of one place and thread.
+ * of one location and thread.
  */
 #pragma once
 

@@ -116,7 +116,7 @@ static void interleaving_choose_widths(struct interleaving *table)
 		table->widths[FIXED_CELLS + i] = width - 2;
 }
 
-/* Adds the step's place in one of three forms: " :28", " bank.c:28", " in f". */
+/* Adds the step's location in one of three forms: " :28", " bank.c:28", " in f". */
 static void interleaving_add_where(
 	const struct interleaving *table, const struct finding_frame *where, struct strbuf *out)
 {
@@ -163,8 +163,8 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
-/* Adds the place of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
-static void interleaving_add_wrapped_place(
+/* Adds the location of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
+static void interleaving_add_wrapped_location(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const struct finding_frame *where = &step->where;
@@ -220,7 +220,7 @@ static void interleaving_add_step(
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
 	interleaving_add_stores(step, &text);
 	if (step->inner.function)
-		interleaving_add_wrapped_place(table, step, &text);
+		interleaving_add_wrapped_location(table, step, &text);
 	else
 		interleaving_add_where(table, &step->where, &text);
 	if (table->style->has_callers)

@@ -137,7 +137,7 @@ static bool interleaving_rows_are_ordered(
 }
 
 /*
- * Returns whether no access of another thread can change places with this one: by its name, only
+ * Returns whether no access of another thread can change locations with this one: by its name, only
  * this thread accesses the memory, or one thread hands it to the next by creating or joining it.
  */
 static bool interleaving_rows_is_private(const struct finding *finding, uint32_t number)

@@ -44,15 +44,15 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
  * full duration. */
 static double junit_seconds_until(const struct store_campaign *campaign, uint32_t number)
 {
-	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;
+	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *entry;
 	double seconds = campaign->seconds;
 	size_t index;
 
-	json_array_foreach(course, index, moment)
+	json_array_foreach(course, index, entry)
 	{
-		if (json_integer_value(json_object_get(moment, "findings")) < (json_int_t)number)
+		if (json_integer_value(json_object_get(entry, "findings")) < (json_int_t)number)
 			continue;
-		seconds = json_number_value(json_object_get(moment, "seconds"));
+		seconds = json_number_value(json_object_get(entry, "seconds"));
 		break;
 	}
 	json_decref(course);

@@ -43,7 +43,7 @@ static bool sarif_is_in_user_code(const struct finding_frame *frame)
 	return frame && frame->file && frame->line && !frame->is_system;
 }
 
-/* Returns the location of a frame. A place in a library header gets no physical location, because
+/* Returns the location of a frame. A location in a library header gets no physical location, because
  * viewers search the file among the user's sources. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
@@ -191,7 +191,7 @@ static json_t *sarif_related_value(const struct finding *finding)
 
 /* Returns the last step in user code: of the failing thread if it has such a step, else of any
  * thread. */
-static const struct finding_frame *sarif_last_step_place(const struct finding *finding)
+static const struct finding_frame *sarif_last_step_location(const struct finding *finding)
 {
 	const struct finding_frame *last = NULL;
 
@@ -207,9 +207,9 @@ static const struct finding_frame *sarif_last_step_place(const struct finding *f
 	return last;
 }
 
-/* Returns the place of a finding in user code: the failure, else an access of a race, a wait, or
+/* Returns the location of a finding in user code: the failure, else an access of a race, a wait, or
  * the last step. NULL if there is none. */
-static const struct finding_frame *sarif_place_of(const struct finding *finding)
+static const struct finding_frame *sarif_location_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);
 
@@ -217,7 +217,7 @@ static const struct finding_frame *sarif_place_of(const struct finding *finding)
 		frame = finding_user_frame(&finding->race[FINDING_LATER].at);
 	for (uint32_t i = 0; i < finding->wait_count && !sarif_is_in_user_code(frame); i++)
 		frame = finding_user_frame(&finding->waits[i].at);
-	return sarif_is_in_user_code(frame) ? frame : sarif_last_step_place(finding);
+	return sarif_is_in_user_code(frame) ? frame : sarif_last_step_location(finding);
 }
 
 static json_t *sarif_properties_value(const struct finding *finding)
@@ -239,7 +239,7 @@ static json_t *sarif_result_value(const struct finding *finding, size_t rule)
 {
 	json_t *value = json_object(), *locations = json_array(), *prints = json_object();
 
-	json_append(locations, sarif_location(sarif_place_of(finding), NULL));
+	json_append(locations, sarif_location(sarif_location_of(finding), NULL));
 	json_put(prints, "raddleSignature/v1", json_textf("%016" PRIx64, finding->signature));
 	json_put(value, "ruleId", json_text(outcome_descriptions[finding->kind].word));
 	json_put(value, "ruleIndex", json_count(rule));

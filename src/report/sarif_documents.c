@@ -2,18 +2,18 @@
 
 #include "report/sarif_internal.h"
 
-/* Returns a place as {function, file or path, line}. Takes ownership of `text`. */
-static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
+/* Returns a location as {function, file or path, line}. Takes ownership of `text`. */
+static json_t *sarif_documents_location_value(const json_t *location, json_t *text)
 {
-	const char *path = json_string_value(json_object_get(place, "path"));
+	const char *path = json_string_value(json_object_get(location, "path"));
 	struct finding_frame frame = {
 		/* the string is not modified */
 		.function =
-			(char *)(uintptr_t)json_string_value(json_object_get(place, "function")),
+			(char *)(uintptr_t)json_string_value(json_object_get(location, "function")),
 		.file = (char *)(uintptr_t)(path ? path
 						 : json_string_value(
-							   json_object_get(place, "file"))),
-		.line = (unsigned)json_integer_value(json_object_get(place, "line")),
+							   json_object_get(location, "file"))),
+		.line = (unsigned)json_integer_value(json_object_get(location, "line")),
 	};
 
 	return sarif_location(&frame, text);
@@ -33,7 +33,7 @@ static void sarif_documents_add_pattern(json_t *answer, json_t *result)
 			*json_text_of(answer, "remedy") ? "\nTo prevent it: " : "",
 			json_text_of(answer, "remedy")));
 	json_array_foreach(json_object_get(answer, "accesses"), index, access) json_append(related,
-		sarif_documents_place_value(access,
+		sarif_documents_location_value(access,
 			json_textf("access %zu of %s: thread %lld %s", index + 1,
 				json_text_of(answer, "pattern"),
 				(long long)json_integer_value(json_object_get(access, "thread")),
@@ -65,7 +65,7 @@ void sarif_add_explanation(const struct report *report, const char *finding, jso
 struct note {
 	const char *rule, *sentence;
 	json_t *text;	  /* ownership is taken */
-	json_t *place;	  /* the first place; borrowed */
+	json_t *location; /* the first location; borrowed */
 	json_t *related;  /* ownership is taken */
 	json_t *property; /* ownership is taken */
 };
@@ -74,7 +74,7 @@ static void sarif_documents_add_note(json_t *rules, json_t *results, const struc
 {
 	json_t *value = json_object(), *locations = json_array();
 
-	json_append(locations, sarif_documents_place_value(note->place, NULL));
+	json_append(locations, sarif_documents_location_value(note->location, NULL));
 	json_put(value, "ruleId", json_string(note->rule));
 	json_put(value, "ruleIndex", json_count(sarif_rule(rules, note->rule, note->sentence)));
 	json_put(value, "level", json_string("note"));
@@ -92,23 +92,23 @@ static bool sarif_documents_has_finding(const json_t *value)
 
 static void sarif_documents_add_candidate(json_t *candidate, json_t *rules, json_t *results)
 {
-	json_t *places = json_object_get(candidate, "places"), *place;
+	json_t *locations = json_object_get(candidate, "places"), *location;
 	const bool has_reason = *json_text_of(candidate, "reason") != '\0';
 	struct note note = {"prediction", "predicted from passing runs, and not seen to fail",
 		.text = json_textf("%s: %s%s%s", json_text_of(candidate, "state"),
 			json_text_of(candidate, "title"), has_reason ? "\nNot reached: " : "",
 			json_text_of(candidate, "reason")),
-		.place = json_object_get(json_array_get(places, 0), "at"), .related = json_array(),
-		.property = json_object()};
+		.location = json_object_get(json_array_get(locations, 0), "at"),
+		.related = json_array(), .property = json_object()};
 	size_t index;
 
-	json_array_foreach(places, index, place)
+	json_array_foreach(locations, index, location)
 	{
-		json_append(
-			note.related, sarif_documents_place_value(json_object_get(place, "at"),
-					      json_textf("%s %s %s", json_text_of(place, "thread"),
-						      json_text_of(place, "verb"),
-						      json_text_of(place, "object"))));
+		json_append(note.related,
+			sarif_documents_location_value(json_object_get(location, "at"),
+				json_textf("%s %s %s", json_text_of(location, "thread"),
+					json_text_of(location, "verb"),
+					json_text_of(location, "object"))));
 	}
 	json_put(note.property, "id", json_text(json_text_of(candidate, "id")));
 	sarif_documents_add_note(rules, results, &note);
@@ -121,7 +121,7 @@ static void sarif_documents_add_branch(json_t *branch, json_t *rules, json_t *re
 		.text = json_textf("%s, depends on %s; the other outcome with the schedule %s",
 			json_text_of(branch, "class"), json_text_of(branch, "variables"),
 			json_text_of(branch, "schedule")),
-		.place = branch, .related = json_array(), .property = json_object()};
+		.location = branch, .related = json_array(), .property = json_object()};
 
 	json_put(note.property, "schedule", json_text(json_text_of(branch, "schedule")));
 	sarif_documents_add_note(rules, results, &note);

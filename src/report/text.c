@@ -61,7 +61,7 @@ void report_cause(
 
 /* Appends "bank.c:41", or the function if the line is unknown. The sections with call stacks show
  * the full path. */
-static void text_add_place(struct strbuf *out, const struct finding_frame *frame)
+static void text_add_location(struct strbuf *out, const struct finding_frame *frame)
 {
 	if (frame && frame->file)
 		strbuf_addf(out, "%s:%u", base_name(frame->file), frame->line);
@@ -98,7 +98,7 @@ static void text_add_held(struct strbuf *out, const struct finding *finding, con
 			continue;
 		strbuf_addf(out, "%s%.*s taken at ", out->length ? ", " : "",
 			finding_short_name(wait->object), wait->object);
-		text_add_place(out, &wait->held_since);
+		text_add_location(out, &wait->held_since);
 	}
 }
 
@@ -106,7 +106,7 @@ static void text_add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
 	finding_add_blocked_on(wait, out);
 	strbuf_adds(out, " at ");
-	text_add_place(out, finding_user_frame(&wait->at));
+	text_add_location(out, finding_user_frame(&wait->at));
 	/* The object of a join already names the thread. */
 	if (wait->holder && strncmp(wait->object ? wait->object : "", "thread ", 7))
 		strbuf_addf(out, ", held by %s", wait->holder);

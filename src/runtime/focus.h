@@ -2,8 +2,8 @@
  * Runs of a strategy that needs the accesses to a few variables only: all other sites are off.
  *
  * *Groups* show which sites may touch a variable: sites of one group may touch the same variables
- * (points-to analysis, plan/chosen.h). Two groups *meet* when both may touch some variable.
- * Therefore every site that may touch a variable belongs to a group that meets the groups of the
+ * (points-to analysis, plan/chosen.h). Two groups *overlap* when both may touch some variable.
+ * Therefore every site that may touch a variable belongs to a group that overlaps the groups of the
  * sites that touched it. A variable of the strategy, eight bytes, may cover several variables of
  * the analysis: all groups that have touched it so far count. memory_object gives the groups of
  * static data and of main's locals in advance.

@@ -24,7 +24,7 @@
 
 /* Return address of the interposed function; must be expanded in that function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
-/* Same as RETURN_SITE; for a caller in the C++ library, the place where user code called the
+/* Same as RETURN_SITE; for a caller in the C++ library, the location where user code called the
  * library. */
 #define CALL_SITE                                                                                  \
 	(__builtin_expect(library_code_is_there, 0)                                                \

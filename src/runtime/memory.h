@@ -92,8 +92,8 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
 /* Implements engine_host.is_common. */
 bool memory_is_common(const void *address);
-/* Implements schedule_view.place: the heap block that holds a variable. */
-bool memory_place(object_name object, struct object_place *out);
+/* Implements schedule_view.location: the heap block that holds a variable. */
+bool memory_heap_position(object_name object, struct heap_position *out);
 
 /* Invalidates contract_memory.known. Called at least once per run. */
 void memory_next_epoch(struct contract_memory *memory);

@@ -47,9 +47,9 @@ static inline struct memory_known *memory_known_at(struct contract_memory *memor
 static inline void memory_learn(
 	struct contract_memory *memory, struct memory_known *known, bool is_write)
 {
-	const uint16_t way = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
+	const uint16_t access = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
 
 	if (known->slot != MEMORY_NO_VARIABLE &&
-		(!(known->flags & way) || known->thread != engine_current()->name))
+		(!(known->flags & access) || known->thread != engine_current()->name))
 		memory_learn_more(memory, known, is_write);
 }

@@ -64,9 +64,9 @@ _Static_assert(offsetof(struct quick_now, engine.epoch) == QUICK_EPOCH &&
 		       offsetof(struct quick_now, engine.lease) == QUICK_LEASE &&
 		       offsetof(struct quick_now, point_tag) == QUICK_POINT_TAG &&
 		       offsetof(struct contract_quick, granules) ==
-			       QUICK_PLACES * 2 * sizeof(struct quick_entry) &&
+			       QUICK_SETS * 2 * sizeof(struct quick_entry) &&
 		       offsetof(struct quick_now, left) == QUICK_LEFT,
-	"site_thunk.S knows other places");
+	"site_thunk.S knows another number of sets");
 
 /* The last word of a struct site_record. The table holds only plain loads and stores. */
 static inline uint32_t quick_properties(uint8_t kind, uint8_t order, uint16_t bytes)
@@ -77,7 +77,7 @@ static inline uint32_t quick_properties(uint8_t kind, uint8_t order, uint16_t by
 static inline struct quick_entry *quick_entry(
 	struct contract_quick *quick, uint64_t address, uint32_t properties)
 {
-	return &quick->entries[address / 4 % QUICK_PLACES][properties & 1];
+	return &quick->entries[address / 4 % QUICK_SETS][properties & 1];
 }
 
 static inline uint64_t *quick_granule(

@@ -84,8 +84,8 @@ void runtime_resume_run(uint64_t number);
 /* Called before a run: begins the strategy's campaign where the plan asks for it. True: it did. */
 bool runtime_renew_strategy(void);
 uint64_t runtime_seed(uint64_t number);
-/* Passes the strategy the run's place in its round. */
-void runtime_begin_place(uint64_t number);
+/* Passes the strategy the run's location in its round. */
+void runtime_begin_position(uint64_t number);
 /* Counts a finished run with its outcome in contract->outcome, in the process that outlives the
  * run. Returns true if the command must examine the run. */
 bool runtime_account_run(void);

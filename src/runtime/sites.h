@@ -33,7 +33,7 @@ extern struct quick_now sites_now;
 extern uint32_t sites_vectors;
 extern uint8_t sites_has_xsave;
 extern uint8_t sites_vectors_in_use;
-extern uint32_t sites_vectors_by_hand;
+extern uint32_t sites_saves_vectors;
 
 /* Chooses the stub of a point that is on; NULL result: the site's own. Set at start-up. */
 extern const unsigned char *(*sites_quick_stub)(const struct site_record *record);

@@ -1,6 +1,6 @@
 /* Addresses of threads' stacks and thread-local blocks: slots of a separate range, equal under
  * every restart. A restart may make stacks in advance or during a run; heap and mappings must be
- * identical in both cases. Hence glibc's pthread_create() also places its vector of thread-local
+ * identical in both cases. Hence glibc's pthread_create() also locations its vector of thread-local
  * blocks in the slot. */
 #pragma once
 
@@ -26,7 +26,7 @@ struct thread_stack {
 
 /* Returns the smallest class whose stacks are large enough; THREAD_STACK_CLASSES: none is. */
 uint32_t thread_stack_class(size_t stack_bytes);
-/* Maps a stack. Returns false if the class has no such slot, the place is in use, or memory is
+/* Maps a stack. Returns false if the class has no such slot, the location is in use, or memory is
  * short. */
 bool thread_stack_map(struct thread_stack *stack, uint32_t size_class, uint32_t slot);
 void thread_stack_unmap(const struct thread_stack *stack);

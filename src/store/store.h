@@ -87,7 +87,7 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count);
 int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
-/* Stores the document with the source lines of its places (findings/source_lines.h) and the time. */
+/* Stores the document with the source lines of its locations (findings/source_lines.h) and the time. */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
 /* Lists all documents of the store, oldest first; free *rows with store_documents_free(). */

@@ -85,7 +85,7 @@ static struct schedule_view history_view_of(struct history *history, struct hist
 		.names = history->names,
 		.current = {entry->current},
 		.step = entry->step,
-		.place = history->place,
+		.heap_position = history->heap_position,
 	};
 }
 
@@ -250,7 +250,7 @@ static void history_record(
 
 	if (view->thread_count > HISTORY_THREADS || view->contexts)
 		history->is_whole = false;
-	history->place = view->place;
+	history->heap_position = view->heap_position;
 	if (!history->is_whole)
 		return;
 	if (is_asked_again) {

@@ -43,7 +43,7 @@ struct history {
 	thread_name names[HISTORY_THREADS]; /* names and pending ops of the last recorded view */
 	struct pending_op pending[HISTORY_THREADS];
 	/* Must be deterministic: one answer per object. */
-	bool (*place)(object_name object, struct object_place *out);
+	bool (*heap_position)(object_name object, struct heap_position *out);
 	uint64_t record[];
 };
 

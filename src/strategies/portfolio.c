@@ -12,7 +12,7 @@
  * from the last one: one worker makes all of them. Its share is larger if the program has few orders.
  *
  * Early runs are few, so they teach more than their own arm: `uniform`, `surw` and `rff` learn from
- * all of them, and `dpor` learns the contended objects from the first two in place of its own
+ * all of them, and `dpor` learns the contended objects from the first two instead of its own
  * learning runs.
  */
 #include "strategies/portfolio.h"
@@ -95,15 +95,15 @@ static void portfolio_start_search(struct portfolio *portfolio)
 
 /* Returns whether this state contains the search's earlier runs. If not, the search can prove
  * nothing. */
-static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t place)
+static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t position)
 {
 	struct portfolio_search *search = &portfolio->search;
 
-	if (place == 0)
+	if (position == 0)
 		portfolio_start_search(portfolio);
 	if (strategy_dpor.search.is_exhausted(portfolio_arm_state(portfolio, ARM_SEARCH)))
 		return false;
-	search->is_broken |= search->made != search->planned + place;
+	search->is_broken |= search->made != search->planned + position;
 	return !search->is_broken;
 }
 
@@ -120,8 +120,8 @@ static void portfolio_begin_observing(struct portfolio *portfolio)
 					    : arm < LEARNERS && portfolio->is_observed))
 			continue;
 		portfolio->observers |= 1u << arm;
-		if (learning->begin_place)
-			learning->begin_place(state, portfolio->place);
+		if (learning->begin_position)
+			learning->begin_position(state, portfolio->position);
 		learning->observe(state);
 	}
 }
@@ -129,11 +129,11 @@ static void portfolio_begin_observing(struct portfolio *portfolio)
 static void portfolio_begin_run(void *state, uint64_t seed)
 {
 	struct portfolio *portfolio = state;
-	struct portfolio_turn turn = portfolio->plan[portfolio->place];
+	struct portfolio_turn turn = portfolio->plan[portfolio->position];
 	const struct strategy *strategy;
 	void *arm_state;
 
-	if (turn.arm == ARM_SEARCH && !portfolio_continues_search(portfolio, turn.place))
+	if (turn.arm == ARM_SEARCH && !portfolio_continues_search(portfolio, turn.position))
 		turn.arm = ARM_RANDOM;
 	strategy = portfolio_arms[turn.arm].strategy;
 	arm_state = portfolio_arm_state(portfolio, turn.arm);
@@ -141,8 +141,8 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	portfolio->is_running = true;
 	/* A separate random stream: an arm chooses here as it does alone with the same seed. */
 	rng_seed(&portfolio->values, hash_pair(seed, ARM_COUNT));
-	if (strategy->learning.begin_place)
-		strategy->learning.begin_place(arm_state, turn.place);
+	if (strategy->learning.begin_position)
+		strategy->learning.begin_position(arm_state, turn.position);
 	strategy->begin_run(arm_state, seed);
 	portfolio_begin_observing(portfolio);
 }
@@ -225,9 +225,9 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 	}
 }
 
-static void portfolio_begin_place(void *state, uint32_t place)
+static void portfolio_begin_position(void *state, uint32_t position)
 {
-	((struct portfolio *)state)->place = place;
+	((struct portfolio *)state)->position = position;
 }
 
 static void portfolio_copy_search(struct portfolio *to, const struct portfolio *from)
@@ -237,21 +237,21 @@ static void portfolio_copy_search(struct portfolio *to, const struct portfolio *
 		portfolio_arm_state(to, ARM_SEARCH), portfolio_arm_state_of(from, ARM_SEARCH));
 }
 
-static void portfolio_gather(void *state, const void *other, uint32_t place, uint32_t count)
+static void portfolio_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct portfolio *from = other;
 	struct portfolio *portfolio = state;
 	const bool has_children = portfolio->search.has_children || from->search.has_children;
 	uint32_t first[ARM_COUNT] = {0}, runs[ARM_COUNT] = {0};
 
-	for (uint32_t i = place; i < place + count; i++) {
+	for (uint32_t i = position; i < position + count; i++) {
 		const struct portfolio_turn turn = portfolio->plan[i];
 
 		if (!runs[turn.arm]++)
-			first[turn.arm] = turn.place;
+			first[turn.arm] = turn.position;
 	}
 	for (uint32_t arm = 0; portfolio->is_observed && arm < LEARNERS; arm++) {
-		first[arm] = place;
+		first[arm] = position;
 		runs[arm] = count;
 	}
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
@@ -407,7 +407,7 @@ const struct strategy strategy_portfolio = {
 	.choose_value = portfolio_choose_value,
 	.end_run = portfolio_end_run,
 	.guarantee = portfolio_guarantee,
-	.learning = {.begin_place = portfolio_begin_place,
+	.learning = {.begin_position = portfolio_begin_position,
 		.gather = portfolio_gather,
 		.learn = portfolio_learn,
 		.share = portfolio_share,

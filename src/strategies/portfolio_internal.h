@@ -55,25 +55,25 @@ struct portfolio_search {
 
 struct portfolio_turn {
 	uint16_t arm;
-	uint16_t place; /* among the runs of its arm in this round */
+	uint16_t position; /* among the runs of its arm in this round */
 };
 
 struct portfolio {
 	struct rng values;   /* random values for arms without choose_value() */
 	uint64_t runs;	     /* number of planned runs in earlier rounds */
 	uint64_t order_bits; /* size of the program, learnt */
-	uint32_t place;	     /* place of the run in its round */
+	uint32_t position;   /* position of the run in its round */
 	uint32_t arm;	     /* arm of the current or last run */
 	bool has_drains;     /* the memory model has store buffers */
 	bool is_running;     /* between begin_run and end_run */
 	bool is_even;	     /* option `even`: the arms rotate from the first run on */
-	/* every run of this round teaches all leaders, under the place of the run in the round */
+	/* every run of this round teaches all leaders, under the position of the run in the round */
 	bool is_observed;
 	uint32_t observers; /* bits of the arms that learn from the current run of another arm */
 	struct portfolio_search search;
 	/* offset of the arm's state, and of START, from the start of this block */
 	uint64_t arm_offset[ARM_COUNT + 1];
-	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by place */
+	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by position */
 };
 
 static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t arm)
@@ -86,5 +86,5 @@ static inline const void *portfolio_arm_state_of(const struct portfolio *portfol
 	return (const char *)portfolio + portfolio->arm_offset[arm];
 }
 
-/* Plans the next round of at most `places` runs; planned[arm]: the number of each arm's runs. */
-void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned);
+/* Plans the next round of at most `positions` runs; planned[arm]: the number of each arm's runs. */
+void portfolio_plan(struct portfolio *portfolio, uint32_t positions, uint32_t *planned);

@@ -120,15 +120,15 @@ static uint16_t portfolio_leader(const struct portfolio *portfolio, uint64_t num
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint64_t period = portfolio_period(portfolio, number);
-	const uint64_t place = number < EARLY_RUNS ? number : number - EARLY_RUNS;
+	const uint64_t position = number < EARLY_RUNS ? number : number - EARLY_RUNS;
 
 	/* Without rff and uniform: they prefer rare orders, which then accompany too many failures. */
 	if (portfolio->is_even)
 		return even_rotation[number % EVEN_ROTATION];
 	if (number < FIRST_ARMS)
 		return portfolio->has_drains ? buffered_arms[number] : first_arms[number];
-	if (place % period == period - 1)
-		return rotation[place / period % ROTATION];
+	if (position % period == period - 1)
+		return rotation[position / period % ROTATION];
 	return portfolio_leader(portfolio, number);
 }
 
@@ -140,8 +140,8 @@ static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t n
 	return portfolio_ability(portfolio, arm) == NOT_ABLE ? ARM_RFF : arm;
 }
 
-/* Returns the number of the search's runs in the next round of at most `places` runs. */
-static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
+/* Returns the number of the search's runs in the next round of at most `positions` runs. */
+static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t positions)
 {
 	const struct portfolio_size *size = portfolio_size(portfolio);
 	const struct portfolio_search *search = &portfolio->search;
@@ -157,29 +157,30 @@ static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32
 				    : size->search_late;
 	/* The difference of two totals, so that rounds of one run have the same share. */
 	due = runs - SEARCH_START;
-	return (uint32_t)((due + places) * share / SEARCH_SHARES - due * share / SEARCH_SHARES);
+	return (uint32_t)((due + positions) * share / SEARCH_SHARES - due * share / SEARCH_SHARES);
 }
 
-void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
+void portfolio_plan(struct portfolio *portfolio, uint32_t positions, uint32_t *planned)
 {
-	const uint32_t search = portfolio_search_share(portfolio, places);
+	const uint32_t search = portfolio_search_share(portfolio, positions);
 
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		planned[arm] = 0;
 	portfolio->search.runs = search;
-	portfolio->search.is_observing = portfolio->search.is_possible && places == 1 &&
+	portfolio->search.is_observing = portfolio->search.is_possible && positions == 1 &&
 					 !portfolio->search.planned && !search;
 	portfolio->is_observed =
 		!portfolio->is_even &&
-		portfolio->runs + portfolio->search.planned + places <= OBSERVED_RUNS;
-	for (uint32_t place = 0; place < places; place++) {
-		const uint16_t arm = place < search ? ARM_SEARCH
-						    : portfolio_able_arm(portfolio,
-							      portfolio->runs + place - search);
+		portfolio->runs + portfolio->search.planned + positions <= OBSERVED_RUNS;
+	for (uint32_t position = 0; position < positions; position++) {
+		const uint16_t arm = position < search
+					     ? ARM_SEARCH
+					     : portfolio_able_arm(portfolio,
+						       portfolio->runs + position - search);
 
-		portfolio->plan[place] =
-			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
+		portfolio->plan[position] =
+			(struct portfolio_turn){.arm = arm, .position = (uint16_t)planned[arm]++};
 		if (portfolio->is_observed && arm < LEARNERS)
-			portfolio->plan[place].place = (uint16_t)place;
+			portfolio->plan[position].position = (uint16_t)position;
 	}
 }

@@ -11,7 +11,7 @@
  * run, after a run that died.
  *
  * Runs are made in *rounds*, so that several processes share the work with the same result. A run
- * depends only on the *lessons* of earlier rounds, and stores its lesson under its *place* (index)
+ * depends only on the *lessons* of earlier rounds, and stores its lesson under its *position* (index)
  * in the round; the knowledge changes only between rounds (`learn`). A strategy without `learn`
  * learns nothing, or makes all its runs in one process and updates its state after each run.
  *
@@ -168,10 +168,10 @@ enum strategy_ability {
  * learns, and the workers share the result. The first four are all set or all NULL.
  */
 struct strategy_learning {
-	/* Place in its round of the run that begins next; the default is 0. */
-	void (*begin_place)(void *state, uint32_t place);
-	/* Imports the lessons of `count` runs from `place` on, made with the state `other`. */
-	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
+	/* Position in its round of the run that begins next; the default is 0. */
+	void (*begin_position)(void *state, uint32_t position);
+	/* Imports the lessons of `count` runs from `position` on, made with the state `other`. */
+	void (*gather)(void *state, const void *other, uint32_t position, uint32_t count);
 	/* Learns from a finished round of `count` runs. The next round has at most `next` runs. */
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	void (*share)(void *state, const void *other);
@@ -181,8 +181,8 @@ struct strategy_learning {
 	 */
 	void (*observe)(void *state);
 	/*
-	 * Number of places at the beginning of the round that one worker must make, in order. A run
-	 * at place 0 undoes earlier runs of the round at these places, so that any worker can make
+	 * Number of positions at the beginning of the round that one worker must make, in order. A run
+	 * at position 0 undoes earlier runs of the round at these positions, so that any worker can make
 	 * all of them again. The program must not vary in them. NULL: 0.
 	 */
 	uint32_t (*ordered)(const void *state);
@@ -257,8 +257,8 @@ struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
 	const struct strategy_option *options; /* NULL if the strategy has no options */
-	/* the view must have loop numbers (object_place), which slows allocations down */
-	bool wants_places;
+	/* the view must have loop numbers (heap_position), which slows allocations down */
+	bool wants_heap_positions;
 	/* chooses a thread of view->stallable only where its schedule says so */
 	bool follows_stalls;
 	/* Returns whether the current run has no stalls, and interruption points before file calls

@@ -17,7 +17,7 @@
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
-#define PLACE_FRAMES 16
+#define LOCATION_FRAMES 16
 /* Offset of the counters of a shared_ptr in libstdc++, behind the vtable pointer. */
 #define USE_COUNT 8
 
@@ -131,7 +131,7 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 struct type_search {
 	const struct memory_block *block;
 	const char *text;	/* source at the access */
-	uint64_t offset, bytes; /* place of an access; bytes 0: none */
+	uint64_t offset, bytes; /* location of an access; bytes 0: none */
 	Dwarf_Die type;
 	const char *name; /* name of the type, NULL: none yet */
 	bool is_ambiguous;
@@ -331,9 +331,10 @@ static const char *blocks_block_word(const struct memory_block *block)
 
 /* Returns the innermost frame of the user's code with a line; NULL if there is none. */
 static const struct symbols_frame *blocks_user_frame(
-	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
+	struct symbols *symbols, uint64_t site, struct symbols_frame frames[LOCATION_FRAMES])
 {
-	const unsigned count = site ? symbols_lookup(symbols, site, true, frames, PLACE_FRAMES) : 0;
+	const unsigned count =
+		site ? symbols_lookup(symbols, site, true, frames, LOCATION_FRAMES) : 0;
 
 	for (unsigned i = 0; i < count; i++)
 		if (!frames[i].is_system && frames[i].file)
@@ -342,8 +343,8 @@ static const struct symbols_frame *blocks_user_frame(
 }
 
 /* Returns the user's line that allocated the block; NULL if none is known. */
-static const struct symbols_frame *blocks_place_of(struct symbols *symbols,
-	const struct memory_block *block, struct symbols_frame frames[PLACE_FRAMES])
+static const struct symbols_frame *blocks_location_of(struct symbols *symbols,
+	const struct memory_block *block, struct symbols_frame frames[LOCATION_FRAMES])
 {
 	const struct symbols_frame *frame = blocks_user_frame(symbols, block->site, frames);
 
@@ -362,20 +363,20 @@ static const struct symbols_frame *blocks_place_of(struct symbols *symbols,
 static uint32_t blocks_number_at_line(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block)
 {
-	struct symbols_frame frames[PLACE_FRAMES], others[PLACE_FRAMES];
-	const struct symbols_frame *place = blocks_place_of(symbols, block, frames);
+	struct symbols_frame frames[LOCATION_FRAMES], others[LOCATION_FRAMES];
+	const struct symbols_frame *location = blocks_location_of(symbols, block, frames);
 	uint64_t sites[SITES_OF_LINE] = {block->site};
 	uint32_t number = block->ordinal, count = 1, known;
 
-	for (const struct memory_block *other = block; place && other-- > memory->blocks;) {
+	for (const struct memory_block *other = block; location && other-- > memory->blocks;) {
 		const struct symbols_frame *at;
 
 		for (known = 0; known < count && sites[known] != other->site;)
 			known++;
 		if (known < count || other->thread != block->thread || count == SITES_OF_LINE)
 			continue;
-		at = blocks_place_of(symbols, other, others);
-		if (!at || at->line != place->line || strcmp(at->file, place->file) != 0)
+		at = blocks_location_of(symbols, other, others);
+		if (!at || at->line != location->line || strcmp(at->file, location->file) != 0)
 			continue;
 		sites[count++] = other->site;
 		number += other->ordinal;
@@ -383,11 +384,11 @@ static uint32_t blocks_number_at_line(struct symbols *symbols, const struct symb
 	return number;
 }
 
-static void blocks_add_block_place(
+static void blocks_add_block_location(
 	struct symbols *symbols, const struct memory_block *block, struct strbuf *out)
 {
-	struct symbols_frame frames[PLACE_FRAMES];
-	const struct symbols_frame *frame = blocks_place_of(symbols, block, frames);
+	struct symbols_frame frames[LOCATION_FRAMES];
+	const struct symbols_frame *frame = blocks_location_of(symbols, block, frames);
 	const char *module = NULL;
 	uint64_t offset;
 
@@ -406,7 +407,7 @@ static void blocks_add_block_place(
 static void blocks_add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
-	blocks_add_block_place(symbols, block, out);
+	blocks_add_block_location(symbols, block, out);
 	for (uint32_t i = 1; i < memory->thread_count; i++)
 		if (memory->threads[i].name == block->thread)
 			strbuf_addf(out, " by %s", memory->threads[i].path);

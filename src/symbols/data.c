@@ -8,10 +8,10 @@
 /* glibc's thread control block lies above the thread's base. */
 #define THREAD_BLOCK_BYTES 4096
 
-static struct variable_place data_place_of(const struct symbols_access *access)
+static struct variable_location data_location_of(const struct symbols_access *access)
 {
-	return (struct variable_place){
-		.place = access->address, .bytes = access->bytes, .is_brief = access->is_brief};
+	return (struct variable_location){
+		.location = access->address, .bytes = access->bytes, .is_brief = access->is_brief};
 }
 
 /* Returns the thread with the nearest stack pointer below the address; among ended threads, the
@@ -41,7 +41,7 @@ const struct symbols_thread *symbols_stack_owner(
 static bool data_describe_thread_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
 {
-	const struct variable_place place = data_place_of(access);
+	const struct variable_location location = data_location_of(access);
 	STRBUF_SCOPED name = STRBUF_EMPTY;
 	bool is_found = false;
 
@@ -52,7 +52,7 @@ static bool data_describe_thread_local(struct symbols *symbols, const struct sym
 		const char *file;
 
 		if (!thread->thread_base || !thread_locals_describe(symbols, memory->pid,
-						    thread->thread_base, &place, &name))
+						    thread->thread_base, &location, &name))
 			continue;
 		file = strstr(name.text, " (");
 		strbuf_addf(out, "thread-local %.*s of %s%s",
@@ -66,7 +66,7 @@ static bool data_describe_thread_local(struct symbols *symbols, const struct sym
 static bool data_describe_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_thread *owner, const struct symbols_access *access, struct strbuf *out)
 {
-	const struct local_place place = {.pid = memory->pid,
+	const struct local_location location = {.pid = memory->pid,
 		.stack_pointer = owner ? owner->stack_pointer : 0,
 		.address = access->address,
 		.bytes = access->bytes,
@@ -74,7 +74,7 @@ static bool data_describe_local(struct symbols *symbols, const struct symbols_me
 		.object_bytes = access->object_bytes,
 		.is_standing = owner && access->step > owner->last_step};
 
-	if (!place.stack_pointer || !place.pid || !locals_describe(symbols, &place, out))
+	if (!location.stack_pointer || !location.pid || !locals_describe(symbols, &location, out))
 		return false;
 	if (owner != memory->threads)
 		strbuf_addf(out, access->is_brief ? " of %s" : " in %s", owner->path);
@@ -103,9 +103,9 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 {
 	const struct symbols_thread *owner;
 	const struct memory_block *block;
-	const struct variable_place place = data_place_of(access);
+	const struct variable_location location = data_location_of(access);
 
-	if (static_data_describe(symbols, &place, out))
+	if (static_data_describe(symbols, &location, out))
 		return true;
 	if (symbols_data_module(symbols, access->address)) {
 		const char *module = "";

@@ -1,6 +1,6 @@
 /*
  * Names local variables of stopped threads. The search finds the frame that contains the address,
- * and the variable of its function (or of an inlined one) at that place. A variable in a register
+ * and the variable of its function (or of an inlined one) at that location. A variable in a register
  * has no address, and is not found.
  */
 #include <string.h>
@@ -242,7 +242,7 @@ static bool locals_is_in_frame(const Dwarf_Op *op, struct local *local)
 }
 
 /* Finds where a variable begins. Location lists have gaps at -O2, but a variable in the frame has
- * one place, so any entry serves. */
+ * one location, so any entry serves. */
 static bool locals_find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
 	Dwarf_Attribute attribute;
@@ -307,12 +307,13 @@ static unsigned locals_first_call(
 	return 0;
 }
 
-bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out)
+bool locals_describe(
+	struct symbols *symbols, const struct local_location *location, struct strbuf *out)
 {
 	struct stack_frame frames[FRAMES_MAX];
 	const unsigned count =
-		unwind_frames(symbols, place->pid, place->stack_pointer, frames, FRAMES_MAX);
-	const unsigned least = place->is_standing || place->object_bytes
+		unwind_frames(symbols, location->pid, location->stack_pointer, frames, FRAMES_MAX);
+	const unsigned least = location->is_standing || location->object_bytes
 				       ? 0
 				       : locals_first_call(symbols, frames, count);
 
@@ -320,17 +321,17 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 		const uint64_t low = frames[i].registers[REGISTER_RSP] - (i ? 0 : RED_ZONE_BYTES);
 		const uint64_t high = frames[i + 1].registers[REGISTER_RSP];
 		struct local_search search = {.evaluation = {.symbols = symbols,
-						      .pid = place->pid,
+						      .pid = location->pid,
 						      .frame = &frames[i],
 						      .canonical = high},
-			.address = place->address,
-			.bytes = place->bytes,
-			.object_bytes = place->object_bytes,
-			.is_brief = place->is_brief,
+			.address = location->address,
+			.bytes = location->bytes,
+			.object_bytes = location->object_bytes,
+			.is_brief = location->is_brief,
 			.out = out};
 
 		if (!(frames[i].known & frames[i + 1].known & 1u << REGISTER_RSP) ||
-			place->address - low >= high - low)
+			location->address - low >= high - low)
 			continue;
 		return locals_each(
 			symbols, frames[i].address - 1, locals_describe_if_there, &search);
@@ -344,16 +345,16 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 #define FRAME_BASE 16
 
 bool symbols_describe_local(
-	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out)
+	struct symbols *symbols, const struct symbols_frame_location *location, struct strbuf *out)
 {
-	struct stack_frame frame = {.address = place->code, .known = 1u << REGISTER_RBP};
+	struct stack_frame frame = {.address = location->code, .known = 1u << REGISTER_RBP};
 	struct local_search search = {
 		.evaluation = {.symbols = symbols, .frame = &frame, .canonical = FRAME_ADDRESS},
-		.address = FRAME_ADDRESS + (uint64_t)place->offset,
-		.object_bytes = place->object_bytes,
+		.address = FRAME_ADDRESS + (uint64_t)location->offset,
+		.object_bytes = location->object_bytes,
 		.is_brief = true,
 		.out = out};
 
 	frame.registers[REGISTER_RBP] = FRAME_ADDRESS - FRAME_BASE;
-	return locals_each(symbols, place->code - 1, locals_describe_if_there, &search);
+	return locals_each(symbols, location->code - 1, locals_describe_if_there, &search);
 }

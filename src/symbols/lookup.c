@@ -1,4 +1,4 @@
-/* Source places of code addresses, cached: thousands of events have a few dozen sites. */
+/* Source locations of code addresses, cached: thousands of events have a few dozen sites. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,19 +52,19 @@ static void owners_visit_struct(Dwarf_Die *type, void *argument)
 	owners_add_struct(argument, type, 0);
 }
 
-static void owners_fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
+static void owners_fill_location(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
 	const struct symbols_access *access, struct symbols_part *out)
 {
 	struct type_list list = {symbols, out->types, &out->type_count, false};
 	const char *name = dwarf_diename(type);
 	Dwarf_Die object = *type;
-	struct strbuf place;
+	struct strbuf location;
 	struct types_path path = {
-		.type = type, .offset = offset, .bytes = access->bytes, .out = &place};
+		.type = type, .offset = offset, .bytes = access->bytes, .out = &location};
 
-	strbuf_init(&place);
+	strbuf_init(&location);
 	out->is_constant |= types_follow(&path, owners_visit_struct, &list);
-	out->place = strbuf_detach(&place);
+	out->location = strbuf_detach(&location);
 	out->is_of_library = types_is_struct(&object) && name && types_is_reserved(name) &&
 			     owners_is_of_system(&object) && !list.has_users;
 }
@@ -114,7 +114,7 @@ static bool owners_part_of_static(
 	out->is_lasting = true;
 	out->start = variable.start + owners_enter_elements(&type, &offset);
 	out->type = types_is_struct(&type) ? types_name(symbols, &type) : NULL;
-	owners_fill_place(symbols, &type, offset, access, out);
+	owners_fill_location(symbols, &type, offset, access, out);
 	return true;
 }
 
@@ -170,7 +170,7 @@ static bool owners_part_of_block(struct symbols *symbols, const struct symbols_m
 	out->start += owners_enter_payload(&type, size, &offset, &is_payload);
 	out->type = types_name(symbols, &type);
 	out->is_lasting = !block->made_step;
-	owners_fill_place(symbols, &type, offset, access, out);
+	owners_fill_location(symbols, &type, offset, access, out);
 	out->is_of_library &= !is_payload;
 	return true;
 }
@@ -194,7 +194,7 @@ static bool owners_part_of_field(
 		return false;
 	out->start = access->address - offset;
 	out->type = types_name(symbols, &type);
-	owners_fill_place(symbols, &type, offset, access, out);
+	owners_fill_location(symbols, &type, offset, access, out);
 	return true;
 }
 

@@ -7,14 +7,14 @@
 #define OWNERS_TYPES_MAX 12
 
 /* A part of an object or variable, such as a member. Strings live as long as the struct symbols,
- * except `place`. */
+ * except `location`. */
 struct symbols_part {
 	/* type of the object, if it is a struct: "struct account"; else NULL */
 	const char *type;
 	const char *file;     /* static data: the source file of its compilation unit; else NULL */
 	const char *variable; /* static data: its name; else NULL */
 	uint64_t start;	      /* start of the object, or of the variable */
-	char *place; /* the part as text, ".savings", "[3]"; owned by the caller, never NULL */
+	char *location; /* the part as text, ".savings", "[3]"; owned by the caller, never NULL */
 	bool is_constant;
 	/* A type internal to the C++ library, which contains nothing of the user. */
 	bool is_of_library;
@@ -30,7 +30,7 @@ bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memor
 	const struct symbols_access *access, struct symbols_part *out);
 
 struct symbols_routine {
-	uint64_t key;	  /* place of the call of an inlined function; 0 for other functions */
+	uint64_t key;	  /* location of the call of an inlined function; 0 for other functions */
 	const char *name; /* demangled */
 	const char *file; /* the source file of its compilation unit */
 	unsigned line;

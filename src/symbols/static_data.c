@@ -30,8 +30,8 @@ struct variable_index {
 };
 
 /* Location of a variable, or of a piece of a variable that the compiler split. */
-struct fixed_place {
-	uint64_t place;
+struct fixed_location {
+	uint64_t location;
 	uint64_t inner, bytes; /* offset and size of the piece; bytes 0: the whole variable */
 	bool is_thread_local;
 };
@@ -68,18 +68,18 @@ struct surroundings {
 	bool is_in_function;
 };
 
-static void static_data_add_variable(
-	const struct surroundings *surroundings, Dwarf_Die *die, const struct fixed_place *place)
+static void static_data_add_variable(const struct surroundings *surroundings, Dwarf_Die *die,
+	const struct fixed_location *location)
 {
 	struct variable_index *index = surroundings->index;
 	const bool has_name = !surroundings->is_in_function && symbols_die_linkage_name(die);
 	struct variable variable = {.die = *die,
 		.unit = *surroundings->unit,
 		.scope = has_name ? NULL : surroundings->scope,
-		.start = place->place,
-		.inner = place->inner,
-		.size = place->bytes,
-		.is_thread_local = place->is_thread_local};
+		.start = location->location,
+		.inner = location->inner,
+		.size = location->bytes,
+		.is_thread_local = location->is_thread_local};
 	Dwarf_Die type;
 
 	if (!variable.size && types_of(die, &type))
@@ -92,8 +92,8 @@ static void static_data_add_variable(
 static void static_data_add_variables(const struct surroundings *surroundings, Dwarf_Die *die)
 {
 	const Dwarf_Addr bias = surroundings->bias;
-	struct fixed_place place = {.inner = 0};
-	bool has_place = false;
+	struct fixed_location location = {.inner = 0};
+	bool has_location = false;
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
 	size_t count;
@@ -102,29 +102,29 @@ static void static_data_add_variables(const struct surroundings *surroundings, D
 		dwarf_getlocation(&attribute, &ops, &count))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		if (ops[i].atom == DW_OP_plus_uconst && has_place) {
-			place.place += ops[i].number;
+		if (ops[i].atom == DW_OP_plus_uconst && has_location) {
+			location.location += ops[i].number;
 		} else if ((ops[i].atom == DW_OP_form_tls_address ||
 				   ops[i].atom == DW_OP_GNU_push_tls_address) &&
-			   has_place) {
-			place.is_thread_local = true;
-			place.place -= bias;
+			   has_location) {
+			location.is_thread_local = true;
+			location.location -= bias;
 		} else if (ops[i].atom == DW_OP_piece) {
-			place.bytes = ops[i].number;
-			if (has_place)
-				static_data_add_variable(surroundings, die, &place);
-			place.inner += place.bytes;
-			has_place = false;
-		} else if (!has_place &&
-			   static_data_operand_of(&attribute, &ops[i], &place.place)) {
-			place.place += bias;
-			has_place = true;
+			location.bytes = ops[i].number;
+			if (has_location)
+				static_data_add_variable(surroundings, die, &location);
+			location.inner += location.bytes;
+			has_location = false;
+		} else if (!has_location &&
+			   static_data_operand_of(&attribute, &ops[i], &location.location)) {
+			location.location += bias;
+			has_location = true;
 		} else {
 			return;
 		}
 	}
-	if (has_place)
-		static_data_add_variable(surroundings, die, &place);
+	if (has_location)
+		static_data_add_variable(surroundings, die, &location);
 }
 
 /* Returns the scope for declarations in a namespace or function, which may have no mangled name. */
@@ -203,10 +203,10 @@ void symbols_forget_variables(struct symbols *symbols)
 }
 
 static const struct variable *static_data_find_variable(
-	const struct variable_index *index, uint64_t place, bool is_thread_local)
+	const struct variable_index *index, uint64_t location, bool is_thread_local)
 {
 	for (size_t i = 0; i < index->count; i++)
-		if (place - index->variables[i].start < index->variables[i].size &&
+		if (location - index->variables[i].start < index->variables[i].size &&
 			index->variables[i].is_thread_local == is_thread_local)
 			return &index->variables[i];
 	return NULL;
@@ -239,22 +239,23 @@ static const char *static_data_mangled_name(Dwfl_Module *module, const struct va
 }
 
 static void static_data_describe_variable(struct symbols *symbols, Dwfl_Module *module,
-	const struct variable *variable, const struct variable_place *place, struct strbuf *out)
+	const struct variable *variable, const struct variable_location *location,
+	struct strbuf *out)
 {
 	Dwarf_Die die = variable->die, type;
 	const char *mangled = static_data_mangled_name(module, variable);
 	const char *raw = mangled ? mangled : dwarf_diename(&die);
 	FREE_SCOPED char *name = raw ? symbols_readable_name(raw) : NULL;
-	const uint64_t offset = place->place - variable->start + variable->inner;
+	const uint64_t offset = location->location - variable->start + variable->inner;
 
 	if (variable->scope && !mangled)
 		strbuf_adds(out, variable->scope);
 	strbuf_adds(out, name ? name : "(unnamed)");
 	if (types_of(&die, &type))
-		types_describe_inside(&type, offset, place->bytes, out);
+		types_describe_inside(&type, offset, location->bytes, out);
 	else if (offset)
 		strbuf_addf(out, "+%llu", (unsigned long long)offset);
-	if (!place->is_brief)
+	if (!location->is_brief)
 		static_data_add_declaration(symbols, &die, out);
 }
 
@@ -276,25 +277,26 @@ bool variables_find(struct symbols *symbols, uint64_t address, struct variable_f
 }
 
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
-	const struct variable_place *place, struct strbuf *out)
+	const struct variable_location *location, struct strbuf *out)
 {
-	const struct variable *variable = static_data_find_variable(
-		static_data_index_of(symbols, module), place->place, place->is_thread_local);
+	const struct variable *variable =
+		static_data_find_variable(static_data_index_of(symbols, module), location->location,
+			location->is_thread_local);
 
 	if (variable)
-		static_data_describe_variable(symbols, module, variable, place, out);
+		static_data_describe_variable(symbols, module, variable, location, out);
 	return variable;
 }
 
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out)
 {
-	return static_data_describe(symbols, &(struct variable_place){.place = address}, out);
+	return static_data_describe(symbols, &(struct variable_location){.location = address}, out);
 }
 
 bool static_data_describe(
-	struct symbols *symbols, const struct variable_place *place, struct strbuf *out)
+	struct symbols *symbols, const struct variable_location *location, struct strbuf *out)
 {
-	Dwfl_Module *module = symbols_data_module(symbols, place->place);
+	Dwfl_Module *module = symbols_data_module(symbols, location->location);
 	const char *raw;
 	GElf_Off offset;
 	GElf_Sym symbol;
@@ -302,9 +304,9 @@ bool static_data_describe(
 
 	if (!module)
 		return false;
-	if (variables_describe(symbols, module, place, out))
+	if (variables_describe(symbols, module, location, out))
 		return true;
-	raw = dwfl_module_addrinfo(module, place->place, &offset, &symbol, NULL, NULL, NULL);
+	raw = dwfl_module_addrinfo(module, location->location, &offset, &symbol, NULL, NULL, NULL);
 	if (!raw || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
 		return false;
 	name = symbols_readable_name(raw);

@@ -74,7 +74,7 @@ struct symbols_access {
 	/* code address of the instrumentation point, or a return address; 0: unknown */
 	uint64_t site;
 	uint64_t step; /* step of the run; UINT64_MAX: the end */
-	bool is_brief; /* omit the declaration place of static data and the function of a local */
+	bool is_brief; /* omit the declaration location of static data and the function of a local */
 	/* Size of the synchronisation object at the address; 0: plain memory. */
 	uint64_t object_bytes;
 };
@@ -92,8 +92,8 @@ struct symbols_access {
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
 
-/* A place in a frame that may no longer exist. */
-struct symbols_frame_place {
+/* A location in a frame that may no longer exist. */
+struct symbols_frame_location {
 	uint64_t code;	       /* return address in the function */
 	int64_t offset;	       /* offset from the frame's address */
 	uint64_t object_bytes; /* same as in symbols_access */
@@ -102,7 +102,7 @@ struct symbols_frame_place {
 /* Adds the local variable there, such as "pool.cv_". Returns false if unknown, and nothing is
  * added. */
 bool symbols_describe_local(
-	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out);
+	struct symbols *symbols, const struct symbols_frame_location *location, struct strbuf *out);
 
 /* Returns the thread whose stack contains the address; NULL if there is none. */
 const struct symbols_thread *symbols_stack_owner(
@@ -112,7 +112,7 @@ const struct symbols_thread *symbols_stack_owner(
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 
-/* Returns whether the site is an instrumentation point of raddle-cc: the place of an access, not a
+/* Returns whether the site is an instrumentation point of raddle-cc: the location of an access, not a
  * return address. */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 

@@ -99,7 +99,7 @@ uint64_t types_size(Dwarf_Die *type);
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
 /*
  * Does what types_describe_inside() does, and also visits the enclosing structs, outermost first.
- * types_follow() returns true if the place is constant.
+ * types_follow() returns true if the location is constant.
  */
 struct types_path {
 	Dwarf_Die *type;
@@ -108,7 +108,7 @@ struct types_path {
 };
 typedef void types_visit(Dwarf_Die *type, void *argument);
 bool types_follow(struct types_path *path, types_visit *visit, void *argument);
-bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place);
+bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *location);
 bool types_argument(Dwarf_Die *type, Dwarf_Die *argument);
 bool types_is_struct(Dwarf_Die *type);
 bool types_is_reserved(const char *name);
@@ -116,7 +116,7 @@ bool types_is_reserved(const char *name);
 bool types_is_constant(Dwarf_Die *die);
 /* Returns whether an access of this size can refer to an object at this offset in the type. */
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
-/* Returns whether the place is the field that the compiler named. NULL: any field that fits. */
+/* Returns whether the location is the field that the compiler named. NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
 /* Returns the name as in a declaration of its language: "struct account", "Account"; NULL if
  * unnamed. */
@@ -124,11 +124,11 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
-struct variable_place {
-	uint64_t place; /* an address; with is_thread_local an offset in the module's block */
-	uint64_t bytes; /* bytes of the access; 0: unknown */
+struct variable_location {
+	uint64_t location; /* an address; with is_thread_local an offset in the module's block */
+	uint64_t bytes;	   /* bytes of the access; 0: unknown */
 	bool is_thread_local;
-	bool is_brief; /* omit the place of declaration */
+	bool is_brief; /* omit the location of declaration */
 };
 
 /* A variable at a fixed address with debug information. */
@@ -138,12 +138,12 @@ struct variable_found {
 	const char *scope; /* "bank::teller::"; NULL where the mangled name contains it */
 };
 bool variables_find(struct symbols *symbols, uint64_t address, struct variable_found *out);
-/* Adds a variable with debug information and the place of its declaration. */
+/* Adds a variable with debug information and the location of its declaration. */
 bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
-	const struct variable_place *place, struct strbuf *out);
+	const struct variable_location *location, struct strbuf *out);
 /* Adds static data, also by a symbol without debug information. */
 bool static_data_describe(
-	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
+	struct symbols *symbols, const struct variable_location *location, struct strbuf *out);
 
 /* Returns the site that raddle-cc placed at this code address; NULL if none. Lives as long as
  * `symbols`. */
@@ -178,7 +178,7 @@ struct local {
 };
 typedef bool locals_visit(struct symbols *symbols, struct local *local, void *argument);
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
-struct local_place {
+struct local_location {
 	pid_t pid;
 	uint64_t stack_pointer; /* stack pointer of the stopped thread */
 	uint64_t address, bytes;
@@ -188,7 +188,8 @@ struct local_place {
 	uint64_t object_bytes;
 };
 /* Adds "local 'done' of main". If the thread has run since, only its first frame is certain. */
-bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
+bool locals_describe(
+	struct symbols *symbols, const struct local_location *location, struct strbuf *out);
 
 /* Returns the last block allocated before that step around the address, even if freed; NULL if
  * there is none. */
@@ -217,7 +218,7 @@ const char *allocation_type(struct symbols *symbols, const struct memory_block *
 
 /* Adds a thread-local variable of the thread with this base. */
 bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,
-	const struct variable_place *access, struct strbuf *out);
+	const struct variable_location *access, struct strbuf *out);
 
 void symbols_forget_units(struct symbols *symbols);
 void symbols_forget_lookups(struct symbols *symbols);

@@ -102,7 +102,7 @@ static unsigned thread_locals_number_modules(
 }
 
 bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_base,
-	const struct variable_place *access, struct strbuf *out)
+	const struct variable_location *access, struct strbuf *out)
 {
 	struct numbered_modules *numbers = symbols->numbers;
 	uint64_t vector, block;
@@ -117,10 +117,10 @@ bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_
 		Dwfl_Module *module = numbers->modules[i];
 
 		if (!unwind_read(symbols, pid, vector + (i + 1) * VECTOR_ENTRY, &block) ||
-			access->place - block >= thread_locals_block_bytes(module))
+			access->location - block >= thread_locals_block_bytes(module))
 			continue;
 		return variables_describe(symbols, module,
-			&(struct variable_place){.place = access->place - block,
+			&(struct variable_location){.location = access->location - block,
 				.bytes = access->bytes,
 				.is_thread_local = true,
 				.is_brief = access->is_brief},

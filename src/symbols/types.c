@@ -1,10 +1,10 @@
 /*
- * Describes places inside a variable: "[1].lock" for an address in an array of structs; and names
+ * Describes locations inside a variable: "[1].lock" for an address in an array of structs; and names
  * types.
  *
  * Members of library types (_M_i, __data) are skipped: a std::atomic is named like the variable
  * itself, and a std::array is indexed. Different offsets must still have different names: if only
- * skipped members lead to a place, the offset is added.
+ * skipped members lead to a location, the offset is added.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -121,7 +121,8 @@ static bool types_step_into_array(struct descent *descent)
 }
 
 /* Finds offset and size of a member in bytes. Returns false if there is no fixed offset. */
-static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
+static bool types_location_of(
+	Dwarf_Die *member, Dwarf_Die *type, uint64_t *location, uint64_t *bytes)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number, bits;
@@ -130,13 +131,13 @@ static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, 
 		return false;
 	*bytes = types_size(type);
 	if (!dwarf_formudata(dwarf_attr(member, DW_AT_data_bit_offset, &attribute), &number)) {
-		*place = number / 8;
+		*location = number / 8;
 		if (!dwarf_formudata(dwarf_attr(member, DW_AT_bit_size, &attribute), &bits))
 			*bytes = (number % 8 + bits + 7) / 8;
 		return true;
 	}
-	if (dwarf_formudata(dwarf_attr(member, DW_AT_data_member_location, &attribute), place))
-		*place = 0; /* union members; static members have no type with a size here */
+	if (dwarf_formudata(dwarf_attr(member, DW_AT_data_member_location, &attribute), location))
+		*location = 0; /* union members; static members have no type with a size here */
 	return !dwarf_hasattr(member, DW_AT_external);
 }
 
@@ -181,14 +182,15 @@ static enum fit types_fit_of_members(
 		return best;
 	do {
 		const int tag = dwarf_tag(&member);
-		uint64_t place, size;
+		uint64_t location, size;
 		enum fit fit;
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-			!types_place_of(&member, &inner, &place, &size) || offset < place ||
-			(offset - place >= size && !types_is_open_array(&inner)))
+			!types_location_of(&member, &inner, &location, &size) ||
+			offset < location ||
+			(offset - location >= size && !types_is_open_array(&inner)))
 			continue;
-		fit = types_fit_of(&inner, offset - place, bytes, depth + 1);
+		fit = types_fit_of(&inner, offset - location, bytes, depth + 1);
 		best = fit > best ? fit : best;
 	} while (!dwarf_siblingof(&member, &member));
 	return best;
@@ -228,12 +230,12 @@ static bool types_is_hidden_member(Dwarf_Die *member)
 	       access != DW_ACCESS_public && file && symbols_is_system_file(file);
 }
 
-static void types_add_member(struct descent *descent, Dwarf_Die *member, uint64_t place)
+static void types_add_member(struct descent *descent, Dwarf_Die *member, uint64_t location)
 {
 	const char *name = dwarf_diename(member);
 
 	if (!name || types_is_reserved(name) || types_is_hidden_member(member)) {
-		descent->hidden += place;
+		descent->hidden += location;
 		return;
 	}
 	descent->hidden = 0;
@@ -257,36 +259,36 @@ static bool types_step_into_struct(struct descent *descent)
 	Dwarf_Die member, best, best_type, type;
 	enum fit best_fit = FIT_NONE, fit;
 	unsigned members = 0;
-	uint64_t best_place = 0, best_bytes = 0;
+	uint64_t best_location = 0, best_bytes = 0;
 
 	if (dwarf_child(&descent->type, &member))
 		return false;
 	do {
 		const int tag = dwarf_tag(&member);
-		uint64_t place, bytes;
+		uint64_t location, bytes;
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-			!types_place_of(&member, &type, &place, &bytes))
+			!types_location_of(&member, &type, &location, &bytes))
 			continue;
 		members++;
-		if (descent->offset < place ||
-			(descent->offset - place >= bytes && !types_is_open_array(&type)))
+		if (descent->offset < location ||
+			(descent->offset - location >= bytes && !types_is_open_array(&type)))
 			continue;
-		fit = types_fit_of(&type, descent->offset - place, descent->bytes, 0);
+		fit = types_fit_of(&type, descent->offset - location, descent->bytes, 0);
 		if (fit <= best_fit || types_is_raw_storage(&descent->type, &member))
 			continue;
 		best_fit = fit;
 		best = member;
 		best_type = type;
-		best_place = place;
+		best_location = location;
 		best_bytes = bytes;
 	} while (!dwarf_siblingof(&member, &member));
 	/* An access wider than the first member refers to the struct, as in an assignment. */
 	if (!best_fit || (!descent->offset && members > 1 && best_bytes < descent->bytes))
 		return false;
 	descent->is_constant |= types_is_constant(&best);
-	types_add_member(descent, &best, best_place);
-	descent->offset -= best_place;
+	types_add_member(descent, &best, best_location);
+	descent->offset -= best_location;
 	descent->type = best_type;
 	return true;
 }
@@ -394,7 +396,7 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 	return symbols_keep(symbols, full);
 }
 
-bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place)
+bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *location)
 {
 	Dwarf_Die member;
 	uint64_t bytes;
@@ -404,7 +406,7 @@ bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uin
 	do {
 		if (dwarf_tag(&member) == DW_TAG_member && dwarf_diename(&member) &&
 			!strcmp(dwarf_diename(&member), name))
-			return types_place_of(&member, member_type, place, &bytes);
+			return types_location_of(&member, member_type, location, &bytes);
 	} while (!dwarf_siblingof(&member, &member));
 	return false;
 }

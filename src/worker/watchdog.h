@@ -13,7 +13,7 @@
 
 enum watchdog_state {
 	WATCHDOG_SILENT,
-	WATCHDOG_ASKED, /* SIGSYS was sent: the runtime records the place and ends the run */
+	WATCHDOG_ASKED, /* SIGSYS was sent: the runtime records the location and ends the run */
 	WATCHDOG_KILLED /* the runtime did not react: SIGKILL was sent */
 };
 

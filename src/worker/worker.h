@@ -46,7 +46,7 @@ struct worker_params {
 	bool reads_ours;
 	const char *runtime; /* path of libraddle.so, NULL if nothing is preloaded */
 	enum worker_output output;
-	bool is_in_place;  /* one run in place of the program: see prints_itself() */
+	bool is_in_place;  /* one run instead of the program: see prints_itself() */
 	const char *check; /* the user's judge (judge.h), NULL if none; restart exec only */
 	uint64_t hang_ns;
 	uint64_t run_limit_ns; /* worker_run: a longer run is killed; 0: no limit */

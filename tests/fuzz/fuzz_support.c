@@ -21,11 +21,11 @@ void fuzz_check_refusal(int status, const struct error *err)
 static char support_folder[64];
 
 static int support_remove_entry(
-	const char *path, const struct stat *status, int kind, struct FTW *place)
+	const char *path, const struct stat *status, int kind, struct FTW *location)
 {
 	(void)status;
 	(void)kind;
-	(void)place;
+	(void)location;
 	(void)remove(path); /* a temporary file that stays does no harm */
 	return 0;
 }

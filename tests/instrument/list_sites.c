@@ -31,7 +31,7 @@ static void print_site(const struct site_table *table, const struct site *site)
 
 	const bool is_range = site->kind >= SITE_RANGE_READ && site->kind <= SITE_STRING_WRITE;
 
-	printf("%u: %s", site->place.line, kinds[site->kind]);
+	printf("%u: %s", site->location.line, kinds[site->kind]);
 	if (is_range)
 		printf("%s", site->bytes == SITE_APPENDS ? " appends" : "");
 	else if (site->bytes)
@@ -43,7 +43,7 @@ static void print_site(const struct site_table *table, const struct site *site)
 		site->flags & SITE_WAITS ? " waits" : "");
 	if (site->type)
 		printf(" %s.%s", site->type, site->field ? site->field : "");
-	if (site_table_outer(table, &site->place, &outer))
+	if (site_table_outer(table, &site->location, &outer))
 		printf(" at %u", outer.line);
 	printf("\n");
 }

@@ -25,7 +25,7 @@
 
 #define NUMBER offsetof(struct seccomp_data, nr)
 #define FIRST_ARGUMENT offsetof(struct seccomp_data, args[0])
-#define LOAD(place) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, place)
+#define LOAD(location) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, location)
 /* Skips this many instructions if the value is another one. */
 #define UNLESS(value, skipped) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped)
 #define IF(value, skipped) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skipped, 0)

@@ -149,8 +149,8 @@ static bool perform_run(struct guest *guest, uint64_t number)
 	if (plan->is_fresh_state)
 		strategy_begin_campaign(run.strategy, run.state, &plan->strategy_config);
 	plan->is_fresh_state = false;
-	if (run.strategy->learning.begin_place)
-		run.strategy->learning.begin_place(
+	if (run.strategy->learning.begin_position)
+		run.strategy->learning.begin_position(
 			run.state, plan->round_runs ? (uint32_t)(number - plan->round_first) : 0);
 	contract->run_number = number;
 	contract->heartbeat = 0;

@@ -158,7 +158,7 @@ bool heap_find_any(const void *address, struct heap_block *out)
 static struct heap_block live = {.start = 0x800, .bytes = 64};
 
 /* All that has a name is static data. */
-bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset)
+bool engine_static_location(const void *address, uint32_t *module, uint64_t *offset)
 {
 	*module = 0;
 	*offset = (uintptr_t)address;
@@ -400,11 +400,11 @@ void *runtime_detects_quickly(void)
 	return has_detector ? &has_detector : NULL;
 }
 
-bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *place)
+bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *allocation_site)
 {
 	(void)race;
 	(void)access;
-	(void)place;
+	(void)allocation_site;
 	told_plainly += passes_plain;
 	return passes_plain;
 }

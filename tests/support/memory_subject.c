@@ -69,10 +69,10 @@ __attribute__((noinline)) static void *allocate(size_t bytes)
 	return calloc(1, bytes);
 }
 
-__attribute__((noinline)) static void look(const volatile void *place)
+__attribute__((noinline)) static void look(const volatile void *location)
 {
 	read_at = (uintptr_t)__builtin_return_address(0);
-	sink += place != NULL;
+	sink += location != NULL;
 }
 
 __attribute__((noinline)) static void read_account(struct account *account)

@@ -17,7 +17,7 @@
 
 enum { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIAL };
 
-/* One step; its site is its place in the sequence + 1. */
+/* One step; its site is its location in the sequence + 1. */
 #define ON(op, t, at)                                                                              \
 	{                                                                                          \
 		.kind = OP_##op, .thread = {t}, .address = (at), .other = { NOBODY }               \
@@ -100,7 +100,7 @@ static inline bool observe(const struct detector_event *event, struct outcome *v
 	return detectors[DETECTOR_race]->observe(state, event, verdict);
 }
 
-/* The site of the first race, 0: there is none. Sites and steps are places in the sequence. */
+/* The site of the first race, 0: there is none. Sites and steps are locations in the sequence. */
 static inline unsigned first_race(
 	const struct detector_event *events, unsigned count, struct outcome *verdict)
 {

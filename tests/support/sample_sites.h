@@ -38,7 +38,7 @@ static inline void sample_section(struct sample_sites *file, unsigned number, un
 		.sh_size = bytes};
 }
 
-/* Two places and the sites; the first place is the outer one of the second. */
+/* Two locations and the sites; the first location is the outer one of the second. */
 static inline void sample_unit(struct sample_sites *file)
 {
 	static const uint8_t plain[] = "\2\4"
@@ -47,7 +47,7 @@ static inline void sample_unit(struct sample_sites *file)
 				       "\0\2" /* outer */
 				       "\30\0"
 				       "\0\0"
-				       "\4\0\0" /* places of the sites */
+				       "\4\0\0" /* locations of the sites */
 				       "\10\0\0"
 				       "\0\0\0"
 				       "\0\0\0"

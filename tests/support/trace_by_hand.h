@@ -92,7 +92,7 @@ static inline struct term *read(
 	event->bytes = 8;
 	event->value = value;
 	term = term_variable(&trace->walk.terms, 64, value);
-	event->term = term_place(&trace->walk.terms, term);
+	event->term = term_index(&trace->walk.terms, term);
 	return term;
 }
 
@@ -103,7 +103,7 @@ static inline struct term *read_through(struct trace *trace, uint16_t thread, st
 	struct term *term = read(trace, thread, address, value);
 
 	trace->walked[thread].events[trace->walked[thread].count - 1].access.at =
-		term_place(&trace->walk.terms, pointer);
+		term_index(&trace->walk.terms, pointer);
 	return term;
 }
 
@@ -119,7 +119,7 @@ static inline struct event_id branch(
 		.value = term->value == value};
 	struct walk_event *event = add(trace, thread, EVENT_BRANCH);
 
-	event->term = term_place(&trace->walk.terms, term_make(&trace->walk.terms, &like));
+	event->term = term_index(&trace->walk.terms, term_make(&trace->walk.terms, &like));
 	event->is_taken = term->value == value;
 	return (struct event_id){thread, (uint32_t)trace->walked[thread].count - 1};
 }

@@ -150,22 +150,22 @@ enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const ch
 	return verdict;
 }
 
-static bool atomic_rules_means_place(const char *field, const char *place)
+static bool atomic_rules_means_location(const char *field, const char *location)
 {
 	const size_t length = strlen(field);
 
-	if (*place == '.')
-		place++;
-	return strncmp(place, field, length) == 0 &&
-	       (place[length] == '\0' || strchr(".[+", place[length]));
+	if (*location == '.')
+		location++;
+	return strncmp(location, field, length) == 0 &&
+	       (location[length] == '\0' || strchr(".[+", location[length]));
 }
 
-static bool atomic_rules_means_inner_place(const char *field, const char *place)
+static bool atomic_rules_means_inner_location(const char *field, const char *location)
 {
-	const size_t length = strlen(field), all = strlen(place);
+	const size_t length = strlen(field), all = strlen(location);
 
-	return all > length && place[all - length - 1] == '.' &&
-	       strcmp(place + all - length, field) == 0;
+	return all > length && location[all - length - 1] == '.' &&
+	       strcmp(location + all - length, field) == 0;
 }
 
 static bool atomic_rules_means_part(const char *name, const struct symbols_part *part)
@@ -182,8 +182,8 @@ static bool atomic_rules_means_part(const char *name, const struct symbols_part 
 			continue;
 		if (!name[length])
 			return true;
-		return atomic_rules_means_place(name + length + 1, part->place) ||
-		       (i && atomic_rules_means_inner_place(name + length + 1, part->place));
+		return atomic_rules_means_location(name + length + 1, part->location) ||
+		       (i && atomic_rules_means_inner_location(name + length + 1, part->location));
 	}
 	return false;
 }

@@ -38,7 +38,7 @@ struct atomic_rules {
 };
 
 void atomic_rules_release(struct atomic_rules *rules);
-/* Adds a line; `source` names its place. Empty lines add nothing. */
+/* Adds a line; `source` names its location. Empty lines add nothing. */
 int atomic_rules_add(
 	struct atomic_rules *rules, const char *line, const char *source, struct error *err);
 int atomic_rules_read(struct atomic_rules *rules, const char *path, struct error *err);

@@ -22,8 +22,8 @@ struct member_entry {
 	UT_hash_handle hh;
 };
 
-struct place_entry {
-	struct atomic_place place;
+struct location_entry {
+	struct atomic_location location;
 	UT_hash_handle hh;
 };
 
@@ -34,7 +34,7 @@ struct atomic_sets {
 	struct atomic_kind *kinds;
 	uint32_t kind_count;
 	struct member_entry *members; /* members of this run */
-	struct place_entry *places;
+	struct location_entry *locations;
 };
 
 struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules)
@@ -48,7 +48,7 @@ struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic
 
 static void atomic_sets_forget_members(struct atomic_sets *sets)
 {
-	HASH_FREE_EACH(sets->members, entry, free(entry->member.part.place));
+	HASH_FREE_EACH(sets->members, entry, free(entry->member.part.location));
 }
 
 void atomic_sets_free(struct atomic_sets *sets)
@@ -57,7 +57,7 @@ void atomic_sets_free(struct atomic_sets *sets)
 	if (!sets)
 		return;
 	atomic_sets_forget_members(sets);
-	HASH_FREE(sets->places);
+	HASH_FREE(sets->locations);
 	for (uint32_t i = 0; i < sets->kind_count; i++) {
 		struct atomic_kind *kind = &sets->kinds[i];
 
@@ -114,8 +114,8 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
  * struct. */
 static char *atomic_sets_part_name(const struct symbols_part *part)
 {
-	const char *start = part->type ? part->place : part->variable;
-	const char *rest = part->type ? "" : part->place;
+	const char *start = part->type ? part->location : part->variable;
+	const char *rest = part->type ? "" : part->location;
 	char *name, *to;
 
 	BUG_ON(asprintf(&name, "%s%s", start, rest) < 0);
@@ -202,24 +202,24 @@ const struct atomic_kind *atomic_sets_kind(const struct atomic_sets *sets, uint3
 	return &sets->kinds[kind];
 }
 
-const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address)
+const struct atomic_location *atomic_sets_location(struct atomic_sets *sets, uint64_t address)
 {
 	struct symbols_routine routines[ATOMIC_INLINED_MAX];
-	struct place_entry *entry;
+	struct location_entry *entry;
 
-	HASH_FIND(hh, sets->places, &address, sizeof address, entry);
+	HASH_FIND(hh, sets->locations, &address, sizeof address, entry);
 	if (entry)
-		return &entry->place;
+		return &entry->location;
 	entry = array_new(1, sizeof *entry);
-	entry->place.address = address;
+	entry->location.address = address;
 	if (sets->symbols && address)
-		entry->place.count =
+		entry->location.count =
 			symbols_routines_at(sets->symbols, address, routines, ATOMIC_INLINED_MAX);
-	for (uint32_t i = 0; i < entry->place.count; i++)
-		entry->place.routines[i] = (struct atomic_routine){.routine = routines[i],
+	for (uint32_t i = 0; i < entry->location.count; i++)
+		entry->location.routines[i] = (struct atomic_routine){.routine = routines[i],
 			.verdict = atomic_rules_unit(sets->rules, routines[i].name)};
-	HASH_ADD(hh, sets->places, place.address, sizeof address, entry);
-	return &entry->place;
+	HASH_ADD(hh, sets->locations, location.address, sizeof address, entry);
+	return &entry->location;
 }
 
 static bool atomic_sets_shares_struct(

@@ -47,7 +47,7 @@ struct atomic_routine {
 #define ATOMIC_INLINED_MAX 8
 
 /* The functions at a code address, outermost first; all but the first are inlined. */
-struct atomic_place {
+struct atomic_location {
 	uint64_t address; /* key of the table */
 	struct atomic_routine routines[ATOMIC_INLINED_MAX];
 	uint32_t count;
@@ -67,7 +67,7 @@ void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory
 const struct atomic_member *atomic_sets_member(
 	struct atomic_sets *sets, const struct trace_event *event, uint64_t address);
 /* Returns the functions at a code address; the result lives as long as `sets`. */
-const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address);
+const struct atomic_location *atomic_sets_location(struct atomic_sets *sets, uint64_t address);
 
 struct atomic_call {
 	const struct atomic_routine *routine; /* NULL if unknown */

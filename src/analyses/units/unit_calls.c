@@ -42,41 +42,41 @@ struct unit_calls {
 /* Updates the inlined calls of the innermost entered function for the thread's code address. */
 static void unit_calls_be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t address)
 {
-	const struct atomic_place *place = atomic_sets_place(calls->sets, address);
+	const struct atomic_location *location = atomic_sets_location(calls->sets, address);
 	struct frame *frame;
 	uint32_t kept = 0;
 
-	if (!stack->depth || !place->count)
+	if (!stack->depth || !location->count)
 		return;
 	frame = &stack->frames[stack->depth - 1];
 	/* The address belongs to another function, such as one of an uninstrumented library. */
 	if (!frame->routine ||
-		strcmp(place->routines[0].routine.name, frame->routine->routine.name) != 0)
+		strcmp(location->routines[0].routine.name, frame->routine->routine.name) != 0)
 		return;
-	while (kept < frame->inlined_count && kept + 1 < place->count &&
+	while (kept < frame->inlined_count && kept + 1 < location->count &&
 		frame->inlined[kept].routine->routine.key ==
-			place->routines[kept + 1].routine.key &&
+			location->routines[kept + 1].routine.key &&
 		frame->inlined[kept].began != address)
 		kept++;
-	for (frame->inlined_count = kept; frame->inlined_count + 1 < place->count;
+	for (frame->inlined_count = kept; frame->inlined_count + 1 < location->count;
 		frame->inlined_count++)
-		frame->inlined[frame->inlined_count] =
-			(struct inlined_call){.routine = &place->routines[frame->inlined_count + 1],
-				.activation = ++calls->activations,
-				.began = address};
+		frame->inlined[frame->inlined_count] = (struct inlined_call){
+			.routine = &location->routines[frame->inlined_count + 1],
+			.activation = ++calls->activations,
+			.began = address};
 }
 
 static void unit_calls_enter(struct unit_calls *calls, const struct trace_event *event)
 {
 	struct call_stack *stack = &calls->stacks[event->thread];
-	const struct atomic_place *place = atomic_sets_place(calls->sets, event->site);
+	const struct atomic_location *location = atomic_sets_location(calls->sets, event->site);
 
 	if (event->callers[0])
 		unit_calls_be_at(calls, stack, event->callers[0] - 1);
 	if (stack->depth == STACK_MOST)
 		return;
 	stack->frames[stack->depth++] = (struct frame){
-		.routine = place->count ? &place->routines[0] : NULL,
+		.routine = location->count ? &location->routines[0] : NULL,
 		.activation = ++calls->activations,
 		.context = event->object,
 		.address = event->address,

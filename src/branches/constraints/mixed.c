@@ -10,7 +10,7 @@
 
 /* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
 static uint64_t *mixed_find_bounds(
-	const struct place_access *items, uint32_t count, uint32_t *bounds)
+	const struct location_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = array_new(2 * (uint64_t)count + 1, sizeof *list);
 	for (uint32_t i = 0; i < count; i++) {
@@ -26,8 +26,8 @@ static uint64_t *mixed_find_bounds(
 }
 
 /* Collects the accesses that cover the part, cut down to it. Returns their number. */
-static uint32_t mixed_collect(const struct place_access *items, uint32_t count, uint64_t begin,
-	uint64_t end, struct place_access *out)
+static uint32_t mixed_collect(const struct location_access *items, uint32_t count, uint64_t begin,
+	uint64_t end, struct location_access *out)
 {
 	uint32_t found = 0;
 
@@ -42,11 +42,11 @@ static uint32_t mixed_collect(const struct place_access *items, uint32_t count, 
 	return found;
 }
 
-void solver_add_mixed(struct solver *solver, const struct place_access *items, uint32_t count)
+void solver_add_mixed(struct solver *solver, const struct location_access *items, uint32_t count)
 {
 	uint32_t bounds;
 	FREE_SCOPED uint64_t *list = mixed_find_bounds(items, count, &bounds);
-	FREE_SCOPED struct place_access *part = array_new(count, sizeof *part);
+	FREE_SCOPED struct location_access *part = array_new(count, sizeof *part);
 	if ((uint64_t)bounds * count > COST_MOST) {
 		solver_keep_reads(solver, items, count);
 		bounds = 0;
@@ -57,6 +57,6 @@ void solver_add_mixed(struct solver *solver, const struct place_access *items, u
 		if (hidden_has(solver->order, list[i], (uint32_t)(list[i + 1] - list[i])))
 			solver_keep_reads(solver, part, found);
 		else if (found)
-			solver_add_place(solver, part, found);
+			solver_add_location(solver, part, found);
 	}
 }

@@ -10,13 +10,13 @@
 #include "branches/constraints/solver.h"
 
 struct accesses {
-	struct place_access *items;
+	struct location_access *items;
 	uint32_t count;
 };
 
 static int reads_compare(const void *left, const void *right)
 {
-	const struct place_access *a = left, *b = right;
+	const struct location_access *a = left, *b = right;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
@@ -70,7 +70,7 @@ static void reads_collect(const struct solver *solver, struct accesses *list)
 				(!solver->has_open_addresses && !reads_has_line(lines, event)))
 				continue;
 			ARRAY_APPEND(list->items, list->count,
-				(struct place_access){.address = event->address,
+				(struct location_access){.address = event->address,
 					.position = event->position,
 					.id = {(uint16_t)thread, (uint32_t)i},
 					.bytes = event->bytes,
@@ -82,7 +82,7 @@ static void reads_collect(const struct solver *solver, struct accesses *list)
 		qsort(list->items, list->count, sizeof *list->items, reads_compare);
 }
 
-static uint64_t reads_value_of(const struct solver *solver, const struct place_access *access)
+static uint64_t reads_value_of(const struct solver *solver, const struct location_access *access)
 {
 	const uint64_t value = walk_event_of(solver->walk, access->id)->value >> 8 * access->from;
 
@@ -90,10 +90,10 @@ static uint64_t reads_value_of(const struct solver *solver, const struct place_a
 }
 
 /* Finds the value of the last write before the window, or else the known initial value. */
-bool solver_find_initial(const struct solver *solver, const struct place_access *items,
+bool solver_find_initial(const struct solver *solver, const struct location_access *items,
 	uint32_t count, uint64_t *value)
 {
-	const struct place_access *last = NULL;
+	const struct location_access *last = NULL;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (items[i].is_write && solver_is_past(solver, items[i].id) &&
@@ -109,7 +109,7 @@ bool solver_find_initial(const struct solver *solver, const struct place_access 
 	       order_first_value(solver->order, items->address, items->bytes, value);
 }
 
-Z3_ast solver_accessed(struct solver *solver, const struct place_access *access)
+Z3_ast solver_accessed(struct solver *solver, const struct location_access *access)
 {
 	const struct walk_event *event = walk_event_of(solver->walk, access->id);
 	Z3_ast whole;
@@ -123,7 +123,7 @@ Z3_ast solver_accessed(struct solver *solver, const struct place_access *access)
 		solver->z3, 8u * (access->from + access->bytes) - 1, 8u * access->from, whole);
 }
 
-Z3_ast solver_is_made(struct solver *solver, const struct place_access *write)
+Z3_ast solver_is_made(struct solver *solver, const struct location_access *write)
 {
 	return Z3_mk_eq(solver->z3,
 		solver_term(solver,
@@ -133,10 +133,10 @@ Z3_ast solver_is_made(struct solver *solver, const struct place_access *write)
 
 struct read_case {
 	struct solver *solver;
-	const struct place_access *items;
+	const struct location_access *items;
 	uint32_t count;
-	const struct place_access *read;
-	uint64_t lock; /* lock that is held at all writes of the place */
+	const struct location_access *read;
+	uint64_t lock; /* lock that is held at all writes of the location */
 	/* section of that lock around the read; NULL if none */
 	const struct order_section *section;
 	bool *is_candidate; /* by item: write that the read may see */
@@ -148,10 +148,10 @@ static bool reads_is_in_section(const struct order_section *section, struct even
 	       event.index < section->end;
 }
 
-/* Returns the thread's previous access to the place in the same section; NULL if there is none. */
-static const struct place_access *reads_seen_before(const struct read_case *of)
+/* Returns the thread's previous access to the location in the same section; NULL if there is none. */
+static const struct location_access *reads_seen_before(const struct read_case *of)
 {
-	const struct place_access *last = NULL;
+	const struct location_access *last = NULL;
 
 	for (uint32_t i = 0; of->section && i < of->count; i++)
 		if (reads_is_in_section(of->section, of->items[i].id) &&
@@ -163,7 +163,7 @@ static const struct place_access *reads_seen_before(const struct read_case *of)
 
 /* Returns whether the writer certainly writes again before it releases the lock that the reader
  * needs. */
-static bool reads_is_covered(const struct read_case *of, const struct place_access *write)
+static bool reads_is_covered(const struct read_case *of, const struct location_access *write)
 {
 	const struct order_section *section =
 		of->section ? solver_section_of(of->solver, write->id, of->lock) : NULL;
@@ -181,7 +181,7 @@ static bool reads_is_covered(const struct read_case *of, const struct place_acce
 static bool reads_may_be_read(const struct read_case *of, uint32_t number)
 {
 	const struct order *order = of->solver->order;
-	const struct place_access *write = &of->items[number];
+	const struct location_access *write = &of->items[number];
 
 	if (!write->is_write || solver_is_past(of->solver, write->id) ||
 		order_is_before(order, of->read->id, write->id))
@@ -209,7 +209,7 @@ static bool reads_is_initial_hidden(const struct read_case *of)
 }
 
 static Z3_ast reads_is_unseen(
-	const struct read_case *of, uint32_t number, const struct place_access *write)
+	const struct read_case *of, uint32_t number, const struct location_access *write)
 {
 	struct solver *solver = of->solver;
 	const struct event_id id = of->items[number].id;
@@ -228,7 +228,7 @@ static Z3_ast reads_is_unseen(
 static Z3_ast reads_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct solver *solver = of->solver;
-	const struct place_access *write = &of->items[number];
+	const struct location_access *write = &of->items[number];
 	FREE_SCOPED Z3_ast *parts = array_new(of->count + 5u, sizeof *parts);
 	unsigned count = 0;
 
@@ -259,7 +259,7 @@ static Z3_ast reads_reads_initial(const struct read_case *of, uint64_t value)
 
 /* Adds the constraint that the value that the thread saw or wrote in the same section is
  * unchanged. */
-static void reads_add_seen(const struct read_case *of, const struct place_access *seen)
+static void reads_add_seen(const struct read_case *of, const struct location_access *seen)
 {
 	struct solver *solver = of->solver;
 
@@ -271,7 +271,7 @@ static void reads_add_read(struct read_case *of)
 {
 	struct solver *solver = of->solver;
 	Z3_ast any = Z3_mk_false(solver->z3);
-	const struct place_access *seen = reads_seen_before(of);
+	const struct location_access *seen = reads_seen_before(of);
 	uint64_t initial;
 
 	if (seen) {
@@ -292,7 +292,7 @@ static void reads_add_read(struct read_case *of)
 	free(of->is_candidate);
 }
 
-void solver_keep_reads(struct solver *solver, const struct place_access *items, uint32_t count)
+void solver_keep_reads(struct solver *solver, const struct location_access *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (items[i].is_write || solver_is_past(solver, items[i].id))
@@ -303,7 +303,7 @@ void solver_keep_reads(struct solver *solver, const struct place_access *items, 
 	}
 }
 
-void solver_add_place(struct solver *solver, const struct place_access *items, uint32_t count)
+void solver_add_location(struct solver *solver, const struct location_access *items, uint32_t count)
 {
 	uint64_t lock = 0;
 	const bool is_guarded = solver_find_guard(solver, items, count, &lock);
@@ -326,16 +326,16 @@ void solver_add_place(struct solver *solver, const struct place_access *items, u
 }
 
 /* Adds a group of accesses. `end` is the number of accesses, which are sorted by address. */
-static void reads_add_group(struct place_groups *groups, uint32_t first, uint32_t end)
+static void reads_add_group(struct location_groups *groups, uint32_t first, uint32_t end)
 {
 	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;
-	struct place_group *group;
+	struct location_group *group;
 
 	groups->items = array_room(groups->items, groups->count, sizeof *groups->items);
 	group = &groups->items[groups->count];
-	*group = (struct place_group){.first = first, .count = 1, .united = groups->count++};
+	*group = (struct location_group){.first = first, .count = 1, .united = groups->count++};
 	for (; first + group->count < end; group->count++) {
-		const struct place_access *item = &groups->accesses[first + group->count];
+		const struct location_access *item = &groups->accesses[first + group->count];
 
 		if (item->address >= behind)
 			return;
@@ -346,8 +346,8 @@ static void reads_add_group(struct place_groups *groups, uint32_t first, uint32_
 	}
 }
 
-static bool reads_is_hidden(const struct solver *solver, const struct place_groups *groups,
-	const struct place_group *group)
+static bool reads_is_hidden(const struct solver *solver, const struct location_groups *groups,
+	const struct location_group *group)
 {
 	for (uint32_t i = group->first; i < group->first + group->count; i++)
 		if (hidden_has(
@@ -359,7 +359,7 @@ static bool reads_is_hidden(const struct solver *solver, const struct place_grou
 void solver_add_memory(struct solver *solver)
 {
 	struct accesses list = {0};
-	struct place_groups groups = {0};
+	struct location_groups groups = {0};
 
 	reads_collect(solver, &list);
 	groups.accesses = list.items;
@@ -367,7 +367,7 @@ void solver_add_memory(struct solver *solver)
 		reads_add_group(&groups, first, list.count);
 	solver_add_aliases(solver, &groups);
 	for (uint32_t i = 0; i < groups.count; i++) {
-		const struct place_group *group = &groups.items[i];
+		const struct location_group *group = &groups.items[i];
 
 		if (group->is_open)
 			continue;
@@ -376,7 +376,7 @@ void solver_add_memory(struct solver *solver)
 		else if (reads_is_hidden(solver, &groups, group))
 			solver_keep_reads(solver, &list.items[group->first], group->count);
 		else
-			solver_add_place(solver, &list.items[group->first], group->count);
+			solver_add_location(solver, &list.items[group->first], group->count);
 	}
 	free(groups.items);
 	free(list.items);

@@ -1,5 +1,5 @@
 /*
- * Reduction by locks, which the paper does not have. If one lock is held at all writes of a place,
+ * Reduction by locks, which the paper does not have. If one lock is held at all writes of a location,
  * a thread that holds the lock reads the value that it last saw or wrote in the same section. The
  * last write of each section is the only one that other threads see.
  */
@@ -70,7 +70,7 @@ const struct order_section *solver_section_of(
 }
 
 static bool sections_guards(const struct solver *solver, uint64_t lock,
-	const struct place_access *items, uint32_t count)
+	const struct location_access *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct order_section *section;
@@ -84,7 +84,7 @@ static bool sections_guards(const struct solver *solver, uint64_t lock,
 	return true;
 }
 
-bool solver_find_guard(const struct solver *solver, const struct place_access *items,
+bool solver_find_guard(const struct solver *solver, const struct location_access *items,
 	uint32_t count, uint64_t *lock)
 {
 	const struct section_list *list;

@@ -19,8 +19,8 @@
 
 #include "branches/order/order.h"
 
-/* An access to a *place*, a range of bytes in memory. */
-struct place_access {
+/* An access to a *location*, a range of bytes in memory. */
+struct location_access {
 	uint64_t address, position;
 	struct event_id id;
 	uint8_t bytes;
@@ -31,7 +31,7 @@ struct place_access {
 };
 
 /* Accesses that overlap directly or transitively, and groups that open addresses unite. */
-struct place_group {
+struct location_group {
 	uint32_t first, count;
 	/* First of the united groups; its own number if not united. */
 	uint32_t united;
@@ -39,9 +39,9 @@ struct place_group {
 	bool is_open;  /* aliases.c has already constrained its reads */
 };
 
-struct place_groups {
-	const struct place_access *accesses; /* sorted by address */
-	struct place_group *items;	     /* sorted by address */
+struct location_groups {
+	const struct location_access *accesses; /* sorted by address */
+	struct location_group *items;		/* sorted by address */
 	uint32_t count;
 };
 
@@ -108,7 +108,7 @@ static inline bool solver_is_in_window(const struct solver *solver, struct event
 
 /* Returns the condition that the event happens, that is, lies before its thread's cut. */
 Z3_ast solver_occurs(const struct solver *solver, struct event_id event);
-/* These conditions place the cut of the event's thread: directly before the event (stops_before),
+/* These conditions location the cut of the event's thread: directly before the event (stops_before),
  * there or earlier (stops_by), there or later (reaches). */
 Z3_ast solver_stops_before(const struct solver *solver, struct event_id event);
 Z3_ast solver_stops_by(const struct solver *solver, struct event_id event);
@@ -130,8 +130,8 @@ void solver_release_sections(struct solver *solver);
 /* Returns NULL if the event is in no section of this lock. */
 const struct order_section *solver_section_of(
 	const struct solver *solver, struct event_id event, uint64_t lock);
-/* Finds a lock that is held at all writes of the place. Returns false if there is none. */
-bool solver_find_guard(const struct solver *solver, const struct place_access *items,
+/* Finds a lock that is held at all writes of the location. Returns false if there is none. */
+bool solver_find_guard(const struct solver *solver, const struct location_access *items,
 	uint32_t count, uint64_t *lock);
 
 /* Returns the condition that `event` happens, and at a smaller time than `other`. Two events without
@@ -186,25 +186,26 @@ Z3_ast solver_is_inside(
 void solver_add_yields(struct solver *solver);
 /* Reads and writes (reads.c). */
 void solver_add_memory(struct solver *solver);
-/* Constrains the reads of places that an open address may refer to (aliases.c). */
-void solver_add_aliases(struct solver *solver, struct place_groups *groups);
-/* Finds the value before all writes of the window; `items`: the place's accesses. Returns false if
+/* Constrains the reads of locations that an open address may refer to (aliases.c). */
+void solver_add_aliases(struct solver *solver, struct location_groups *groups);
+/* Finds the value before all writes of the window; `items`: the location's accesses. Returns false if
  * not known. */
-bool solver_find_initial(const struct solver *solver, const struct place_access *items,
+bool solver_find_initial(const struct solver *solver, const struct location_access *items,
 	uint32_t count, uint64_t *value);
-static inline bool solver_is_certain(const struct place_access *access)
+static inline bool solver_is_certain(const struct location_access *access)
 {
 	return access->is_write && !access->is_conditional;
 }
 
-Z3_ast solver_is_made(struct solver *solver, const struct place_access *write);
-Z3_ast solver_accessed(struct solver *solver, const struct place_access *access);
-/* Constrains the reads of one place. All items access the same bytes. */
-void solver_add_place(struct solver *solver, const struct place_access *items, uint32_t count);
+Z3_ast solver_is_made(struct solver *solver, const struct location_access *write);
+Z3_ast solver_accessed(struct solver *solver, const struct location_access *access);
+/* Constrains the reads of one location. All items access the same bytes. */
+void solver_add_location(
+	struct solver *solver, const struct location_access *items, uint32_t count);
 /* Constrains these reads to their recorded values. */
-void solver_keep_reads(struct solver *solver, const struct place_access *items, uint32_t count);
+void solver_keep_reads(struct solver *solver, const struct location_access *items, uint32_t count);
 /* Constrains overlapping accesses of several sizes, sorted by address (mixed.c). */
-void solver_add_mixed(struct solver *solver, const struct place_access *items, uint32_t count);
+void solver_add_mixed(struct solver *solver, const struct location_access *items, uint32_t count);
 Z3_ast solver_term(struct solver *solver, struct term *term);
 Z3_ast solver_bits(struct solver *solver, uint32_t width, uint64_t value);
 /* Returns the term of an intrinsic that counts or reverses bits (counts.c); NULL for

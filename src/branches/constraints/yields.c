@@ -120,7 +120,7 @@ static void yields_add_next(struct solver *solver, const struct blockers *blocke
 {
 	const struct event_id last = {pair->next.thread, pair->last}, next = pair->next;
 	const uint32_t end = solver->window->end[next.thread];
-	const struct event_id place = {next.thread, next.index < end ? next.index : end};
+	const struct event_id location = {next.thread, next.index < end ? next.index : end};
 	Z3_ast is_next = solver_occurs(solver, yield->at);
 	Z3_ast is_made = Z3_mk_false(solver->z3), held = NULL, blocked;
 
@@ -146,7 +146,7 @@ static void yields_add_next(struct solver *solver, const struct blockers *blocke
 		blocked = solver_or(solver, blocked, held);
 	solver_require(solver, is_next,
 		solver_or(solver, is_made,
-			solver_and(solver, solver_reaches(solver, place), blocked)));
+			solver_and(solver, solver_reaches(solver, location), blocked)));
 }
 
 /* Adds the constraint of a pair. The last thread at a barrier makes no step to leave the

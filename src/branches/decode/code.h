@@ -7,7 +7,7 @@
  * member, and an integer over 64 bits or an 80-bit float has two. Constants have registers too,
  * after those of all values. Operand fields (to, a, b, c) are register numbers.
  *
- * A *site* is a place where instrumented code reports to the recorder (branches/record/record.h).
+ * A *site* is a location where instrumented code reports to the recorder (branches/record/record.h).
  */
 #pragma once
 
@@ -36,8 +36,8 @@ enum code_op {
 	CODE_STORE, /* stores a at address b */
 	CODE_LOCAL, /* alloca */
 	CODE_SELECT,
-	CODE_PICK,  /* extractelement: lane b of the `count` lanes from register a on */
-	CODE_PLACE, /* insertelement: b into lane c of the `count` lanes from register `to` on */
+	CODE_PICK,     /* extractelement: lane b of the `count` lanes from register a on */
+	CODE_LOCATION, /* insertelement: b into lane c of the `count` lanes from register `to` on */
 	CODE_GO,
 	CODE_BRANCH,
 	CODE_SWITCH,
@@ -90,10 +90,10 @@ enum intrinsic {
 	INTRINSIC_UNKNOWN
 };
 
-enum code_place {
-	PLACE_SITE,    /* any memory; the record holds the values */
-	PLACE_LOCAL,   /* a local variable whose address does not escape */
-	PLACE_CONSTANT /* a constant global */
+enum code_location {
+	LOCATION_SITE,	  /* any memory; the record holds the values */
+	LOCATION_LOCAL,	  /* a local variable whose address does not escape */
+	LOCATION_CONSTANT /* a constant global */
 };
 
 enum allocation {
@@ -167,9 +167,9 @@ enum library_kind {
 };
 
 struct library_operand {
-	uint8_t place; /* enum code_place */
-	bool is_known; /* false if the location of its bytes is unknown */
-	uint32_t site; /* PLACE_SITE: the site that reports its bytes */
+	uint8_t location; /* enum code_location */
+	bool is_known;	  /* false if the location of its bytes is unknown */
+	uint32_t site;	  /* LOCATION_SITE: the site that reports its bytes */
 	const struct constant_block *constant;
 };
 
@@ -186,8 +186,8 @@ struct code {
 	uint8_t op; /* enum code_op */
 	uint8_t sub;
 	uint8_t width;
-	uint8_t place;	    /* enum code_place */
-	uint8_t place_from; /* the same for the source of a COPY */
+	uint8_t location;      /* enum code_location */
+	uint8_t location_from; /* the same for the source of a COPY */
 	bool is_noreturn;
 	bool is_blind; /* CALL of inline assembly that writes unknown memory */
 	bool is_used;  /* CALL: the program uses the result */
@@ -372,7 +372,7 @@ void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
 /* Finds where the memory behind a pointer without a site lies. Returns false if unknown. */
-bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
+bool decode_location(struct decoder *decoder, LLVMValueRef pointer, uint8_t *location,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);

@@ -118,11 +118,12 @@ static void code_ops_make_address(struct maker *maker)
 static void code_ops_make_access(struct maker *maker)
 {
 	const struct code *code = maker->code;
-	const bool is_load = code->op == CODE_LOAD, is_local = code->place == PLACE_LOCAL;
+	const bool is_load = code->op == CODE_LOAD, is_local = code->location == LOCATION_LOCAL;
 
 	maker->op->run = RUN_SLOW;
-	if (code->is_vector || code->place == PLACE_CONSTANT || code->width != 8 * code->bytes ||
-		code->bytes > 8 || code->bytes & (code->bytes - 1))
+	if (code->is_vector || code->location == LOCATION_CONSTANT ||
+		code->width != 8 * code->bytes || code->bytes > 8 ||
+		code->bytes & (code->bytes - 1))
 		return;
 	/* The forms for 1, 2, 4 and 8 bytes follow each other. */
 	maker->op->run = (uint16_t)((is_local	      ? is_load ? RUN_LOCAL_LOAD1 : RUN_LOCAL_STORE1

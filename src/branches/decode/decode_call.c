@@ -107,18 +107,18 @@ static void decode_call_add_copy(struct decoder *decoder, LLVMValueRef call, boo
 	code->c = c;
 	code->site = site;
 	code->site_to = target;
-	code->place = target != SITE_NONE ? PLACE_SITE : PLACE_LOCAL;
-	code->place_from = PLACE_SITE;
+	code->location = target != SITE_NONE ? LOCATION_SITE : LOCATION_LOCAL;
+	code->location_from = LOCATION_SITE;
 	if (is_fill || site != SITE_NONE)
 		return;
 	while (LLVMIsAGetElementPtrInst(source) ||
 		(LLVMIsAConstantExpr(source) && LLVMGetConstOpcode(source) == LLVMGetElementPtr))
 		source = LLVMGetOperand(source, 0);
 	if (LLVMIsAAllocaInst(source)) {
-		code->place_from = PLACE_LOCAL;
+		code->location_from = LOCATION_LOCAL;
 		return;
 	}
-	code->place_from = PLACE_CONSTANT;
+	code->location_from = LOCATION_CONSTANT;
 	if (LLVMIsAGlobalVariable(source)) {
 		const struct constant_block *block = decode_constant_block(decoder, source);
 

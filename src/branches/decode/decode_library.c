@@ -69,10 +69,10 @@ struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef c
 		struct library_operand *operand = &read->operands[j];
 
 		operand->site = decode_library_site(decoder, call, j);
-		operand->place = PLACE_SITE;
+		operand->location = LOCATION_SITE;
 		operand->is_known = operand->site != SITE_NONE ||
-				    decode_place(decoder, LLVMGetArgOperand(call, j),
-					    &operand->place, &operand->constant);
+				    decode_location(decoder, LLVMGetArgOperand(call, j),
+					    &operand->location, &operand->constant);
 	}
 	return read;
 }

@@ -19,16 +19,16 @@ static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
 	}
 }
 
-bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
+bool decode_location(struct decoder *decoder, LLVMValueRef pointer, uint8_t *location,
 	const struct constant_block **constant)
 {
 	LLVMValueRef object = decode_memory_object_of(pointer);
 
 	if (LLVMIsAAllocaInst(object)) {
-		*place = PLACE_LOCAL;
+		*location = LOCATION_LOCAL;
 		return true;
 	}
-	*place = PLACE_CONSTANT;
+	*location = LOCATION_CONSTANT;
 	*constant = LLVMIsAGlobalVariable(object) && LLVMIsGlobalConstant(object)
 			    ? decode_constant_block(decoder, object)
 			    : NULL;
@@ -93,7 +93,7 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enu
 	const struct constant_block *constant = NULL;
 	int32_t operands[3] = {0};
 	struct object_part object;
-	uint8_t place = PLACE_SITE;
+	uint8_t location = LOCATION_SITE;
 	struct code *code;
 	uint32_t site;
 
@@ -103,8 +103,8 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enu
 	site = is_atomic ? decode_site(
 				   decoder, instruction, SITE_ATOMIC_UPDATE, SITE_COMPARE_EXCHANGE)
 			 : decode_site(decoder, instruction, SITE_LOAD, SITE_ATOMIC_STORE);
-	if (site == SITE_NONE && (!decode_place(decoder, pointer, &place, &constant) ||
-					 (is_atomic && place != PLACE_LOCAL))) {
+	if (site == SITE_NONE && (!decode_location(decoder, pointer, &location, &constant) ||
+					 (is_atomic && location != LOCATION_LOCAL))) {
 		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
 		return;
 	}
@@ -113,7 +113,7 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enu
 	code->b = operands[1];
 	code->c = operands[2];
 	code->site = site;
-	code->place = place;
+	code->location = location;
 	code->constant = constant;
 	code->object = object;
 	if (op == CODE_UPDATE)

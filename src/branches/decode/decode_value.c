@@ -220,7 +220,7 @@ void decode_element(struct decoder *decoder, LLVMValueRef instruction)
 
 	if (is_insert)
 		decode_value_move_lanes(decoder, instruction, 0, a, lanes);
-	code = decode_add(decoder, is_insert ? CODE_PLACE : CODE_PICK, instruction);
+	code = decode_add(decoder, is_insert ? CODE_LOCATION : CODE_PICK, instruction);
 	code->a = a;
 	code->b = b;
 	code->c = c;

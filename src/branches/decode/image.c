@@ -167,7 +167,7 @@ static uint64_t image_find_global(const struct image *image, uint32_t unit, cons
 	return address;
 }
 
-/* Finds a hidden symbol, which is local in the file: the linker may place it after any group. */
+/* Finds a hidden symbol, which is local in the file: the linker may location it after any group. */
 static uint64_t image_find_anywhere(const struct image *image, uint32_t unit, const char *name)
 {
 	const struct symbol_file *file = &image->files[image->unit_object[unit]];

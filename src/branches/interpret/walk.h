@@ -58,7 +58,7 @@ enum event_kind {
 	EVENT_ONCE
 };
 
-/* 48 bytes, as a run has millions of events: places in the arena (term.h), 48-bit pointers. */
+/* 48 bytes, as a run has millions of events: indices of the arena (term.h), 48-bit pointers. */
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
@@ -77,7 +77,7 @@ struct walk_event {
 	/* READ, WRITE, OP: the thread's step number of this event; else of its next step */
 	uint32_t step;
 	uint32_t position; /* position in the run, see record.h */
-	uint32_t term;	   /* place of the term, 0: none; see walk_event_term() */
+	uint32_t term;	   /* location of the term, 0: none; see walk_event_term() */
 	uint64_t address;
 	/* Value read or written; OP: index in the record's ops, UINT64_MAX: not performed */
 	uint64_t value;
@@ -85,9 +85,10 @@ struct walk_event {
 		/* BRANCH, CHOICE: number of earlier executions by this thread */
 		uint64_t occurrence;
 		struct {
-			uint32_t at; /* READ, WRITE: place of the term of an open address; else 0 */
+			uint32_t
+				at; /* READ, WRITE: location of the term of an open address; else 0 */
 			union {
-				/* WRITE: place of a one-bit condition; 0: always */
+				/* WRITE: location of a one-bit condition; 0: always */
 				uint32_t when;
 				/* READ by a library function: index of the argument */
 				uint32_t argument;

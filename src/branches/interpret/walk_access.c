@@ -4,13 +4,13 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
+uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t location,
 	uint64_t address, uint64_t bytes)
 {
 	const uint64_t local = address - (uint64_t)(uintptr_t)walker->locals;
 	const struct constant_block *constant = code->constant;
 
-	if (place == PLACE_LOCAL)
+	if (location == LOCATION_LOCAL)
 		return local <= walker->local_bytes && bytes <= walker->local_bytes - local
 			       ? walker->locals + local
 			       : NULL;
@@ -67,7 +67,7 @@ static void walk_access_set_loaded_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 	const uint64_t first = walker->out->count;
-	struct term *of_table = code->place == PLACE_CONSTANT && code->count == 1
+	struct term *of_table = code->location == LOCATION_CONSTANT && code->count == 1
 					? walk_table_term(walker, code)
 					: NULL;
 
@@ -96,8 +96,8 @@ static inline enum step walk_access_read_parts(
 {
 	const uint8_t *memory;
 
-	if (code->place != PLACE_SITE) {
-		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+	if (code->location != LOCATION_SITE) {
+		memory = walk_own_memory(walker, code, code->location, address, code->bytes);
 		if (!memory)
 			return walk_outside_of_own(walker);
 		memcpy(parts, memory, code->bytes);
@@ -173,9 +173,9 @@ static inline enum step walk_access_write_parts(
 	uint8_t *memory;
 	enum step step;
 
-	if (code->place != PLACE_SITE) {
-		memory = walk_own_memory(walker, code, code->place, address, code->bytes);
-		if (!memory || code->place != PLACE_LOCAL)
+	if (code->location != LOCATION_SITE) {
+		memory = walk_own_memory(walker, code, code->location, address, code->bytes);
+		if (!memory || code->location != LOCATION_LOCAL)
 			return walk_outside_of_own(walker);
 		memcpy(memory, parts, code->bytes);
 		return STEP_NEXT;
@@ -236,9 +236,9 @@ static enum step walk_access_read_old(
 	uint8_t *memory;
 
 	*old = 0;
-	if (code->place == PLACE_SITE)
+	if (code->location == LOCATION_SITE)
 		return walk_read(walker, code->site, address, code->bytes, old);
-	memory = walk_own_memory(walker, code, code->place, address, code->bytes);
+	memory = walk_own_memory(walker, code, code->location, address, code->bytes);
 	if (!memory)
 		return walk_outside_of_own(walker);
 	memcpy(old, memory, code->bytes);
@@ -248,7 +248,7 @@ static enum step walk_access_read_old(
 static void walk_access_write_new(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t value)
 {
-	if (code->place == PLACE_SITE) {
+	if (code->location == LOCATION_SITE) {
 		walk_written(walker, address, code->bytes, &value);
 		/* One site reports both the read and the write. */
 		if (walker->is_live && walker->mode & WALK_SHARING)
@@ -256,7 +256,7 @@ static void walk_access_write_new(
 		walk_access_note_write(walker, code, address, &value);
 		return;
 	}
-	memcpy(walk_own_memory(walker, code, code->place, address, code->bytes), &value,
+	memcpy(walk_own_memory(walker, code, code->location, address, code->bytes), &value,
 		code->bytes);
 }
 

@@ -239,7 +239,7 @@ static void walk_call_pin_callee(struct walker *walker, const struct code *code)
 	if (!event)
 		return;
 	event = walk_add_event(walker, EVENT_ADDRESS);
-	event->term = term_place(&walker->walk->terms, term);
+	event->term = term_index(&walker->walk->terms, term);
 	event->value = term->value;
 	event_set_instruction(event, code->value);
 }

@@ -75,7 +75,7 @@ struct walk_event *walk_pin(
 	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
 		return NULL;
 	event = walk_add_event(walker, kind);
-	event->term = term_place(&walker->walk->terms, term);
+	event->term = term_index(&walker->walk->terms, term);
 	event->value = term->value;
 	event_set_instruction(event, code->value);
 	return event;

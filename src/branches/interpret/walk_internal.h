@@ -48,7 +48,7 @@ struct walker {
 	uint64_t left;		/* predictable reports before the next entry */
 	uint32_t tag;		/* tag of the next entry */
 	struct walk_room *room; /* owner of the following arrays */
-	uint8_t *memory;	/* predicted memory: record_place_of() */
+	uint8_t *memory;	/* predicted memory: record_slot_of() */
 	uint8_t *touched;	/* walk_room.touched */
 	uint64_t *values;
 	uint64_t pending; /* address of the last write if no report has followed it; 0: none */
@@ -163,10 +163,10 @@ static inline void walk_set_term(struct walker *walker, int32_t to, struct term 
 /* Marks pages of `memory` as dirty, before a write. */
 static inline void walk_touch(struct walker *walker, uint64_t address, uint64_t bytes)
 {
-	const uint64_t place = record_place_of(address);
+	const uint64_t location = record_slot_of(address);
 
-	for (uint64_t page = place >> ROOM_PAGE_BITS;
-		bytes && page <= (place + bytes - 1) >> ROOM_PAGE_BITS; page++)
+	for (uint64_t page = location >> ROOM_PAGE_BITS;
+		bytes && page <= (location + bytes - 1) >> ROOM_PAGE_BITS; page++)
 		walker->touched[page] = 1;
 }
 
@@ -178,18 +178,18 @@ static inline void walk_settle(struct walker *walker)
 
 static inline uint64_t walk_known(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
-	const uint8_t *place = walker->memory + record_place_of(address);
+	const uint8_t *location = walker->memory + record_slot_of(address);
 	uint64_t value = 0;
 
 	switch (bytes) {
 	case 8:
-		memcpy(&value, place, 8);
+		memcpy(&value, location, 8);
 		return value;
 	case 4:
-		memcpy(&value, place, 4);
+		memcpy(&value, location, 4);
 		return value;
 	default:
-		memcpy(&value, place, bytes);
+		memcpy(&value, location, bytes);
 		return value;
 	}
 }
@@ -220,7 +220,7 @@ static inline void walk_written(
 	struct walker *walker, uint64_t address, uint32_t bytes, const uint64_t *parts)
 {
 	walk_touch(walker, address, bytes);
-	memcpy(walker->memory + record_place_of(address), parts, bytes);
+	memcpy(walker->memory + record_slot_of(address), parts, bytes);
 	walker->pending = address;
 	walker->pending_bytes = bytes;
 }
@@ -367,7 +367,7 @@ enum step walk_update(struct walker *walker, const struct code *code, uint64_t *
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Returns memory that the walk itself stores: locals and constants. NULL for other memory. */
-uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
+uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t location,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
 
@@ -381,11 +381,11 @@ void walk_unite_pieces(struct walk *walk);
 /*
  * Symbolic lengths of copies and fills. walk_has_length(): the length depends on shared memory.
  * walk_open_length() leaves it open towards smaller values; false: it is pinned. The terms say
- * whether the byte at `place`, and whether all bytes, are written. NULL means that no term exists.
+ * whether the byte at `location`, and whether all bytes, are written. NULL means that no term exists.
  */
 bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
-struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place);
+struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t location);
 struct term *walk_is_whole(struct walker *walker, const struct code *code);
 
 /* The bytes that an argument points to. */

@@ -9,12 +9,12 @@
 /* Each byte becomes a conditional write: longer ranges keep their length. */
 #define BYTES_MOST 64
 
-struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t place)
+struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t location)
 {
 	struct term *length = walk_operand_term(walker, code->c);
 
 	return walk_comparison_term(&walker->walk->terms, LLVMIntULT,
-		term_constant(&walker->walk->terms, length->width, place), length);
+		term_constant(&walker->walk->terms, length->width, location), length);
 }
 
 struct term *walk_is_whole(struct walker *walker, const struct code *code)

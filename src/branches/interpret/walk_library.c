@@ -85,7 +85,7 @@ static void walk_library_read_own(struct walker *walker, const struct code *call
 	out->is_exact = true;
 	while (operand->is_known && out->count < most) {
 		const uint8_t *byte = walk_own_memory(
-			walker, &access, operand->place, out->address + out->count, 1);
+			walker, &access, operand->location, out->address + out->count, 1);
 
 		if (!byte)
 			break;
@@ -131,7 +131,7 @@ static uint32_t walk_library_begin(const struct library_walk *walk, uint32_t pie
 }
 
 /* Divides the compared ranges into pieces. Long ranges are compared word by word, if the words of
- * both begin at the same places. Otherwise the comparison covers only their first bytes. */
+ * both begin at the same locations. Otherwise the comparison covers only their first bytes. */
 static void walk_library_divide(const struct library_read *read, struct library_walk *walk)
 {
 	const uint64_t a = walk->arguments[0].address, b = walk->arguments[1].address;
@@ -155,7 +155,8 @@ static void walk_library_note(
 	for (uint32_t i = 0; i < read->count; i++) {
 		uint32_t bytes;
 
-		for (uint32_t done = 0; read->operands[i].place == PLACE_SITE && done < of->count;
+		for (uint32_t done = 0;
+			read->operands[i].location == LOCATION_SITE && done < of->count;
 			done += bytes) {
 			bytes = walk_library_word(&of->arguments[i], done, of->count);
 			walk_note_access(walker, read->operands[i].site,
@@ -176,7 +177,7 @@ static void walk_library_read_terms(struct walker *walker, const struct code *ca
 		library->limit < library->count ? (uint32_t)library->limit : library->count;
 	uint32_t bytes;
 
-	access.place = operand->place;
+	access.location = operand->location;
 	access.site = operand->site;
 	memset(of->terms, 0, library->piece_count * sizeof *of->terms);
 	for (uint32_t done = 0, piece = 0; done < library->count; done += bytes) {
@@ -186,12 +187,12 @@ static void walk_library_read_terms(struct walker *walker, const struct code *ca
 		bool is_event;
 
 		bytes = walk_library_word(of, done, done < limit ? limit : library->count);
-		is_event = operand->place == PLACE_SITE && walker->is_live &&
+		is_event = operand->location == LOCATION_SITE && walker->is_live &&
 			   walk_is_shared(walker->walk, address, bytes);
 		if (!is_event)
 			bytes = walk_library_least(bytes, library->piece_bytes);
 		memcpy(&value, of->bytes + done, bytes);
-		if (operand->place != PLACE_CONSTANT)
+		if (operand->location != LOCATION_CONSTANT)
 			term = walk_read_term(walker, &access, address, bytes, value);
 		if (term && is_event)
 			walker->out->events[walker->out->count - 1].access.argument = number;
@@ -222,7 +223,7 @@ static void walk_library_read_all(
 			walk_note_unknown(walker, call, true);
 	}
 	for (uint32_t i = 0; i < read->count; i++)
-		if (read->operands[i].place == PLACE_SITE && walker->is_live)
+		if (read->operands[i].location == LOCATION_SITE && walker->is_live)
 			walk_count_step(walker, read->operands[i].site);
 	for (uint32_t i = 0; i < read->count; i++)
 		walk_library_read_terms(walker, call, i, of);

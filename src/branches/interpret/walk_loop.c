@@ -167,7 +167,7 @@ static inline uint64_t walk_loop_derive(
 				walk_loop_is_relevant_access(                                      \
 					walker, op->number, address, bytes, false)))               \
 			goto slow_load;                                                            \
-		memcpy(&value, memory + record_place_of(address), bytes);                          \
+		memcpy(&value, memory + record_slot_of(address), bytes);                           \
 		r[op->to] = value;                                                                 \
 		walker->left--;                                                                    \
 		walker->pending = 0;                                                               \
@@ -183,9 +183,9 @@ static inline uint64_t walk_loop_derive(
 		if (UNLIKELY(walker->is_watching) &&                                               \
 			walk_loop_is_relevant_access(walker, op->number, address, bytes, true))    \
 			goto slow_store;                                                           \
-		memcpy(memory + record_place_of(address), &value, bytes);                          \
-		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
-		touched[(record_place_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;             \
+		memcpy(memory + record_slot_of(address), &value, bytes);                           \
+		touched[record_slot_of(address) >> ROOM_PAGE_BITS] = 1;                            \
+		touched[(record_slot_of(address) + bytes - 1) >> ROOM_PAGE_BITS] = 1;              \
 		walker->pending = address;                                                         \
 		walker->pending_bytes = bytes;                                                     \
 		if (walker->is_noting)                                                             \

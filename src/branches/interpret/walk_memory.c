@@ -203,13 +203,13 @@ static struct term *walk_memory_read_shadow(struct walker *walker, const struct 
 
 static uint64_t walk_memory_key_of(const struct code *code, uint64_t address)
 {
-	return code->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
+	return code->location == LOCATION_LOCAL ? address | WALK_LOCAL_KEY : address;
 }
 
 static bool walk_memory_is_event(
 	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
 {
-	return code->place == PLACE_SITE && walker->is_live &&
+	return code->location == LOCATION_SITE && walker->is_live &&
 	       walk_is_shared(walker->walk, address, bytes);
 }
 
@@ -245,8 +245,8 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	event->site = code->site;
 	event->address = address;
 	event->value = value;
-	event->term = term_place(&walker->walk->terms, term);
-	event->access.at = term_place(&walker->walk->terms, walker->where);
+	event->term = term_index(&walker->walk->terms, term);
+	event->access.at = term_index(&walker->walk->terms, walker->where);
 	event_set_instruction(event, code->value);
 	event->step = (uint32_t)(walker->steps - 1);
 	return walk_memory_unless_excluded(walker, code, term);
@@ -276,9 +276,9 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	event->site = code->site;
 	event->address = address;
 	event->value = value;
-	event->term = term_place(&walker->walk->terms, term);
-	event->access.at = term_place(&walker->walk->terms, walker->where);
-	event->access.when = term_place(&walker->walk->terms, walker->when);
+	event->term = term_index(&walker->walk->terms, term);
+	event->access.at = term_index(&walker->walk->terms, walker->where);
+	event->access.when = term_index(&walker->walk->terms, walker->when);
 	event_set_instruction(event, code->value);
 	event->step = (uint32_t)(walker->steps - 1);
 }

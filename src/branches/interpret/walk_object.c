@@ -110,7 +110,7 @@ static struct walk_event *walk_object_add_open(
 {
 	struct walk_event *event = walk_add_event(walker, kind);
 
-	event->term = term_place(&walker->walk->terms, address);
+	event->term = term_index(&walker->walk->terms, address);
 	event->value = address->value;
 	event_set_instruction(event, code->value);
 	event->is_open = true;
@@ -211,7 +211,7 @@ struct term *walk_open_address(
 
 	if (!term || term->op == TERM_CONSTANT || term->is_pinned)
 		return NULL;
-	if (walk->has_open_addresses && code->place == PLACE_SITE && walker->is_live &&
+	if (walk->has_open_addresses && code->location == LOCATION_SITE && walker->is_live &&
 		!walker->is_before && !code->is_vector && code->bytes <= 8 &&
 		!walker->frames[walker->frame_count - 1].function->is_excluded) {
 		if (walk_is_shared(walk, address, code->bytes)) {

@@ -87,7 +87,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	if (!event || event->term || (value && value != failure))
 		return NULL;
 	term = term_variable(&walker->walk->terms, call->width, value);
-	event->term = term_place(&walker->walk->terms, term);
+	event->term = term_index(&walker->walk->terms, term);
 	event->address = value ? 0 : failure;
 	event_set_instruction(event, call->value);
 	return term;
@@ -110,7 +110,7 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	access = *walker->frames[walker->frame_count - 1].at;
-	access.place = PLACE_SITE;
+	access.location = LOCATION_SITE;
 	access.site = SITE_NONE;
 	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
 	if (!like.a)

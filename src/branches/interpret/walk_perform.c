@@ -156,7 +156,7 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 		walk_perform_select_value(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_PICK:
-	case CODE_PLACE:
+	case CODE_LOCATION:
 		walk_perform_pick(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_LOCAL:

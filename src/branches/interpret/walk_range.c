@@ -35,7 +35,8 @@ static uint32_t walk_range_piece_at(const struct walker *walker, const struct si
 	uint64_t done, uint64_t left, uint32_t most)
 {
 	const uint64_t address = side->address + done;
-	uint32_t bytes = side->code.place == PLACE_SITE ? walk_piece(walker->walk, address) : 8;
+	uint32_t bytes =
+		side->code.location == LOCATION_SITE ? walk_piece(walker->walk, address) : 8;
 
 	while (bytes > most || bytes > left || address & (bytes - 1))
 		bytes /= 2;
@@ -77,7 +78,7 @@ static void walk_range_read_pieces(struct walker *walker, struct range *range)
 static bool walk_range_is_any_shared(
 	const struct walker *walker, const struct side *side, uint64_t bytes)
 {
-	return side->code.place == PLACE_SITE && bytes &&
+	return side->code.location == LOCATION_SITE && bytes &&
 	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
 }
 
@@ -129,7 +130,7 @@ static void walk_range_note_initials(struct walker *walker, const struct range *
 static void walk_range_note_side(
 	struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
 {
-	if (side->code.place != PLACE_SITE || !walker->is_live)
+	if (side->code.location != LOCATION_SITE || !walker->is_live)
 		return;
 	if (walker->mode & WALK_NOTING && bytes && bytes <= NOTED_MOST)
 		walk_note_access(walker, side->code.site, side->address, (uint32_t)bytes, is_write);
@@ -157,8 +158,8 @@ static bool walk_range_pin_operands(struct walker *walker, const struct code *co
 static void walk_range_note_range(
 	struct walker *walker, struct range *range, bool is_copy, bool is_known)
 {
-	const bool is_followed = is_copy && range->from.code.place == PLACE_SITE &&
-				 range->to.code.place == PLACE_SITE;
+	const bool is_followed = is_copy && range->from.code.location == LOCATION_SITE &&
+				 range->to.code.location == LOCATION_SITE;
 	const uint64_t first = walker->out->count;
 
 	if (is_copy)
@@ -180,7 +181,7 @@ static void walk_range_note_range(
 		walk_range_write_pieces(walker, range, is_copy);
 		if (is_followed)
 			walk_join_events(walker, first);
-		if (!walker->is_live && range->to.code.place == PLACE_SITE)
+		if (!walker->is_live && range->to.code.location == LOCATION_SITE)
 			walk_range_note_initials(walker, range);
 	} else if (walk_range_is_any_shared(walker, &range->from, range->bytes) ||
 		   walk_range_is_any_shared(walker, &range->to, range->bytes)) {
@@ -189,11 +190,11 @@ static void walk_range_note_range(
 }
 
 static struct side walk_range_side_of(
-	const struct code *code, uint8_t place, uint32_t site, uint64_t address)
+	const struct code *code, uint8_t location, uint32_t site, uint64_t address)
 {
 	struct side side = {.code = *code, .address = address};
 
-	side.code.place = place;
+	side.code.location = location;
 	side.code.site = site;
 	return side;
 }
@@ -217,7 +218,7 @@ static enum step walk_range_read_recorded(
 static bool walk_range_is_recorded(
 	const struct walker *walker, const struct code *code, uint64_t bytes)
 {
-	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
+	const uint16_t flags = code->location_from == LOCATION_SITE && code->site != SITE_NONE
 				       ? walker->book->image->sites[code->site].bytes
 				       : 0;
 
@@ -238,9 +239,9 @@ static void walk_range_settle_source(struct walker *walker, const struct code *c
 	const uint16_t flags =
 		code->site != SITE_NONE ? walker->book->image->sites[code->site].bytes : 0;
 
-	if (code->place_from == PLACE_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
+	if (code->location_from == LOCATION_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
 		walk_settle(walker);
-	else if (code->place != PLACE_LOCAL)
+	else if (code->location != LOCATION_LOCAL)
 		walk_range_settle_or_drop(walker, code->site_to);
 }
 
@@ -250,10 +251,10 @@ static bool walk_range_find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
 {
 	*source = NULL;
-	if (code->place_from == PLACE_SITE)
+	if (code->location_from == LOCATION_SITE)
 		return true;
-	*source =
-		walk_own_memory(walker, code, code->place_from, range->from.address, range->bytes);
+	*source = walk_own_memory(
+		walker, code, code->location_from, range->from.address, range->bytes);
 	return *source != NULL;
 }
 
@@ -267,11 +268,11 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 
 	range.bytes = bytes;
 	range.is_open = false;
-	range.from = walk_range_side_of(code, code->place_from, code->site, registers[code->b]);
-	range.to = walk_range_side_of(code, code->place, code->site_to, registers[code->a]);
-	if (code->place == PLACE_LOCAL)
-		target = walk_own_memory(walker, code, PLACE_LOCAL, range.to.address, bytes);
-	if ((code->place == PLACE_LOCAL && !target) ||
+	range.from = walk_range_side_of(code, code->location_from, code->site, registers[code->b]);
+	range.to = walk_range_side_of(code, code->location, code->site_to, registers[code->a]);
+	if (code->location == LOCATION_LOCAL)
+		target = walk_own_memory(walker, code, LOCATION_LOCAL, range.to.address, bytes);
+	if ((code->location == LOCATION_LOCAL && !target) ||
 		!walk_range_find_source(walker, code, &range, &source))
 		return walk_outside_of_own(walker);
 	if (target && !source && !is_read)
@@ -303,8 +304,8 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 	const uint64_t to = registers[code->a], bytes = registers[code->c];
 	struct range range;
 
-	if (code->place == PLACE_LOCAL) {
-		uint8_t *target = walk_own_memory(walker, code, PLACE_LOCAL, to, bytes);
+	if (code->location == LOCATION_LOCAL) {
+		uint8_t *target = walk_own_memory(walker, code, LOCATION_LOCAL, to, bytes);
 
 		if (!target)
 			return walk_outside_of_own(walker);
@@ -312,7 +313,7 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 	} else {
 		walk_range_settle_or_drop(walker, code->site_to);
 	}
-	range.to = walk_range_side_of(code, code->place, code->site_to, to);
+	range.to = walk_range_side_of(code, code->location, code->site_to, to);
 	range.bytes = bytes;
 	range.is_open = false;
 	if (bytes <= RANGE_MOST)

@@ -27,7 +27,7 @@ struct walk_room {
 	uint64_t *registers;  /* REGISTERS_MOST entries, undefined contents */
 	struct term **terms;  /* REGISTERS_MOST entries, undefined contents */
 	uint8_t *locals;      /* LOCALS_MOST bytes, all zero */
-	uint8_t *memory;      /* predicted memory, record_place_of(); all zero */
+	uint8_t *memory;      /* predicted memory, record_slot_of(); all zero */
 	uint8_t *touched;     /* by page of `memory`: 1 if written */
 	uint64_t *values;     /* RECORD_VALUES, all zero */
 	uint8_t reported[RECORD_VALUES / ROOM_SLOTS]; /* by group of `values`: 1 if written */

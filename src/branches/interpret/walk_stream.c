@@ -49,7 +49,7 @@ void walk_drop(struct walker *walker)
 	if (!walker->pending)
 		return;
 	walk_touch(walker, walker->pending, walker->pending_bytes);
-	memset(walker->memory + record_place_of(walker->pending), 0, walker->pending_bytes);
+	memset(walker->memory + record_slot_of(walker->pending), 0, walker->pending_bytes);
 	walker->pending = 0;
 }
 
@@ -279,7 +279,7 @@ static enum step walk_stream_jump(struct walker *walker, uint32_t waiting)
 		return STEP_JUMP;
 	}
 	if (site >= image->site_count || image->sites[site].unit == UINT32_MAX)
-		return walk_end_at(walker, WALK_LOST, "a jump to a place that is not known");
+		return walk_end_at(walker, WALK_LOST, "a jump to a location that is not known");
 	of = &image->sites[site];
 	instruction = program_instruction(
 		&image->program.units[of->unit], of->function_number, of->instruction_number);
@@ -454,7 +454,7 @@ enum step walk_read_entry(
 		record_with_difference(walk_number(walker), walk_known(walker, address, bytes)),
 		8 * bytes);
 	walk_touch(walker, address, bytes);
-	memcpy(walker->memory + record_place_of(address), value, bytes);
+	memcpy(walker->memory + record_slot_of(address), value, bytes);
 	walk_next_entry(walker);
 	return STEP_NEXT;
 }

@@ -4,7 +4,7 @@
 #include "branches/interpret/walk_internal.h"
 
 /* Each entry becomes a select. The index of a longer table is pinned. */
-#define PLACES_MOST 32
+#define LOCATIONS_MOST 32
 
 #define DEPTH_MOST 16
 
@@ -51,7 +51,7 @@ static bool walk_table_measure(struct table *table, const struct term *address, 
 		return false;
 	table->first = at % table->stride;
 	table->count = (table->block->size - 1 - table->first) / table->stride + 1;
-	return table->count <= PLACES_MOST &&
+	return table->count <= LOCATIONS_MOST &&
 	       bytes <= table->block->size - table->first - (table->count - 1) * table->stride;
 }
 
@@ -69,7 +69,7 @@ static void walk_table_add_index_event(struct walker *walker, const struct code 
 {
 	struct walk_event *event = walk_add_event(walker, EVENT_INDEX);
 
-	event->term = term_place(&walker->walk->terms, address);
+	event->term = term_index(&walker->walk->terms, address);
 	event->value = address->value;
 	event->address = block->address;
 	event->occurrence = block->size;
@@ -112,7 +112,7 @@ struct term *walk_table_term(struct walker *walker, const struct code *code)
 	struct table table = {.block = code->constant};
 
 	if (!address || address->op == TERM_CONSTANT || address->is_pinned ||
-		code->place != PLACE_CONSTANT || !walker->walk->has_open_addresses ||
+		code->location != LOCATION_CONSTANT || !walker->walk->has_open_addresses ||
 		!walker->is_live || walker->is_before || walker->walk->part.begin ||
 		walker->frames[walker->frame_count - 1].function->is_excluded ||
 		!walk_table_measure(&table, address, code->bytes))

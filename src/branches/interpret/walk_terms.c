@@ -223,7 +223,7 @@ static void walk_terms_note(struct walker *walker, const struct code *code, enum
 	if (!walk_terms_is_noted(walker, term))
 		return;
 	event = walk_add_event(walker, kind);
-	event->term = term_place(&walker->walk->terms, term);
+	event->term = term_index(&walker->walk->terms, term);
 	event->value = condition;
 	event->is_taken = condition != 0;
 	event->case_value = outcome;

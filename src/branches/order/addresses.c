@@ -15,7 +15,7 @@
 #define VALUES_MOST ADDRESSES_MOST
 /* Larger terms keep the value of the run. */
 #define SIZE_MOST 60
-#define PLACES_FIRST 256
+#define LOCATIONS_FIRST 256
 
 struct value_set {
 	uint64_t items[VALUES_MOST];
@@ -24,7 +24,7 @@ struct value_set {
 };
 
 /* Memory accessed with one size. */
-struct place {
+struct location {
 	uint64_t key;		 /* addresses_key(); 0: free slot */
 	struct value_set values; /* values written there, and the initial value */
 };
@@ -32,8 +32,8 @@ struct place {
 struct builder {
 	const struct order *order;
 	const struct walk *walk;
-	struct place *places;
-	uint64_t place_count, place_capacity;
+	struct location *locations;
+	uint64_t location_count, location_capacity;
 	struct value_set *variables; /* values by number of the variable */
 };
 
@@ -46,40 +46,40 @@ static void addresses_add_value(struct value_set *set, uint64_t value)
 		set->items[set->count++] = value;
 }
 
-/* A size is at most 8. No access is beyond 60 bits: such an address gets a key that no place has. */
+/* A size is at most 8. No access is beyond 60 bits: such an address gets a key that no location has. */
 static uint64_t addresses_key(uint64_t address, uint32_t bytes)
 {
 	return address >> 60 ? 15 : address << 4 | bytes;
 }
 
-static struct place *addresses_place_slot(
+static struct location *addresses_location_slot(
 	const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return slots_find(builder->places, builder->place_capacity, sizeof *builder->places,
-		addresses_key(address, bytes));
+	return slots_find(builder->locations, builder->location_capacity,
+		sizeof *builder->locations, addresses_key(address, bytes));
 }
 
-static void addresses_add_place(struct builder *builder, const struct walk_event *event)
+static void addresses_add_location(struct builder *builder, const struct walk_event *event)
 {
-	struct place *place;
+	struct location *location;
 	uint64_t initial;
 
-	builder->places = slots_reserve(builder->places, &builder->place_capacity,
-		sizeof *builder->places, builder->place_count, PLACES_FIRST);
-	place = addresses_place_slot(builder, event->address, event->bytes);
-	if (!place->key) {
-		place->key = addresses_key(event->address, event->bytes);
-		builder->place_count++;
+	builder->locations = slots_reserve(builder->locations, &builder->location_capacity,
+		sizeof *builder->locations, builder->location_count, LOCATIONS_FIRST);
+	location = addresses_location_slot(builder, event->address, event->bytes);
+	if (!location->key) {
+		location->key = addresses_key(event->address, event->bytes);
+		builder->location_count++;
 		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
-			addresses_add_value(&place->values, initial);
+			addresses_add_value(&location->values, initial);
 	}
 	/* A read value that no visible write explains belongs to the set, too. */
-	addresses_add_value(&place->values, event->value);
+	addresses_add_value(&location->values, event->value);
 }
 
-static bool addresses_has_place(const struct builder *builder, uint64_t address, uint32_t bytes)
+static bool addresses_has_location(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return addresses_place_slot(builder, address, bytes)->key != 0;
+	return addresses_location_slot(builder, address, bytes)->key != 0;
 }
 
 /* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
@@ -90,22 +90,22 @@ static bool addresses_is_overlapped(const struct builder *builder, uint64_t addr
 	for (uint64_t at = address - 7; at < address + bytes; at++)
 		for (uint32_t size = 1; size <= 8; size++)
 			if ((at != address || size != bytes) && at + size > address &&
-				addresses_has_place(builder, at, size))
+				addresses_has_location(builder, at, size))
 				return true;
 	return false;
 }
 
-static void addresses_list_places(struct builder *builder)
+static void addresses_list_locations(struct builder *builder)
 {
 	const struct walk *walk = builder->walk;
 
-	builder->places = slots_reserve(
-		NULL, &builder->place_capacity, sizeof *builder->places, 0, PLACES_FIRST);
+	builder->locations = slots_reserve(
+		NULL, &builder->location_capacity, sizeof *builder->locations, 0, LOCATIONS_FIRST);
 	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
 		const struct walk_event *event = walk_event_of(walk, id);
 
 		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
-			addresses_add_place(builder, event);
+			addresses_add_location(builder, event);
 	}
 }
 
@@ -144,17 +144,17 @@ static const struct value_set *addresses_values_of_read(
 	if (at)
 		addresses_find_values(builder, at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {
-		const struct place *place =
-			addresses_place_slot(builder, where.items[i], read->bytes);
+		const struct location *location =
+			addresses_location_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
-		/* The place is static data that was not accessed, such as a vtable pointer. */
-		if (!place->key &&
+		/* The location is static data that was not accessed, such as a vtable pointer. */
+		if (!location->key &&
 			addresses_is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);
-		for (uint32_t j = 0; place->key && j < place->values.count; j++)
-			addresses_add_value(set, place->values.items[j]);
+		for (uint32_t j = 0; location->key && j < location->values.count; j++)
+			addresses_add_value(set, location->values.items[j]);
 	}
 	return set;
 }
@@ -200,19 +200,19 @@ static void addresses_open_builder(struct builder *builder, const struct order *
 	*builder = (struct builder){.order = order, .walk = order->walk};
 	builder->variables =
 		array_new(order->walk->terms.variable_count + 1u, sizeof *builder->variables);
-	addresses_list_places(builder);
+	addresses_list_locations(builder);
 }
 
 static void addresses_close_builder(struct builder *builder)
 {
-	free(builder->places);
+	free(builder->locations);
 	free(builder->variables);
 }
 
 static bool addresses_may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	return address >= NULL_PAGE && !addresses_is_overlapped(builder, address, bytes) &&
-	       (addresses_has_place(builder, address, bytes) ||
+	       (addresses_has_location(builder, address, bytes) ||
 		       addresses_is_static(builder->walk, address, bytes));
 }
 

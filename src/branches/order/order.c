@@ -106,7 +106,7 @@ static uint32_t *order_depth_of(struct depth *depths, uint32_t *count, const str
  */
 static void order_find_early_sections(struct order *order, const struct op_list *list)
 {
-	FREE_SCOPED struct depth *met = array_new(list->count + 1u, sizeof *met);
+	FREE_SCOPED struct depth *visited = array_new(list->count + 1u, sizeof *visited);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -118,7 +118,7 @@ static void order_find_early_sections(struct order *order, const struct op_list 
 		if ((event->id.thread && !order->walk->part.begin) ||
 			!(order_takes(event->op, &is_shared) || order_gives(event->op)))
 			continue;
-		(void)order_depth_of(met, &count, event);
+		(void)order_depth_of(visited, &count, event);
 		if (count == before || !order_gives(event->op) ||
 			event->op->flags & RECORD_OP_FAILED)
 			continue;

@@ -292,7 +292,7 @@ void order_release_rounds(struct order *order)
 
 /*
  * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c): a thread
- * returns from a sleep or timeout when all others are blocked. The places where all are blocked in
+ * returns from a sleep or timeout when all others are blocked. The locations where all are blocked in
  * another order are unknown. The thread therefore stays behind all earlier operations of the
  * others. The same rule holds for input from outside of the process. This is stricter than
  * necessary if the time was already over.

@@ -94,7 +94,7 @@ static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 /* An access may cross the end of the predicted memory by this many bytes. */
 #define RECORD_MEMORY_SLACK 4096
 
-static inline uint64_t record_place_of(uint64_t address)
+static inline uint64_t record_slot_of(uint64_t address)
 {
 	return address & (RECORD_MEMORY_BYTES - 1);
 }
@@ -102,8 +102,8 @@ static inline uint64_t record_place_of(uint64_t address)
 /* Predictions follow a copy of the program's memory. The recorder must not call memcpy(). */
 static inline void record_copy_known(uint8_t *memory, uint64_t from, uint64_t to, uint64_t bytes)
 {
-	const uint8_t *source = memory + record_place_of(from);
-	uint8_t *target = memory + record_place_of(to);
+	const uint8_t *source = memory + record_slot_of(from);
+	uint8_t *target = memory + record_slot_of(to);
 	uint64_t i = 0, word;
 
 	for (; i + sizeof word <= bytes; i += sizeof word) {

@@ -153,7 +153,7 @@ static void record_contents_objects(struct codec *codec, struct run_record *reco
 		uint64_t length;
 
 		object->base = record_contents_number(
-			codec, object->base, UINT64_MAX, "the place of a file");
+			codec, object->base, UINT64_MAX, "the location of a file");
 		length = record_contents_count(codec, strlen(object->path), sizeof object->path - 1,
 			1, "the path of a file");
 		record_contents_bytes(codec, object->path, length);

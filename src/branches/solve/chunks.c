@@ -389,7 +389,7 @@ static void chunks_begin_windows(
 	}
 }
 
-/* Finds the next window, round robin: queries per place are limited, so that all threads get their
+/* Finds the next window, round robin: queries per location are limited, so that all threads get their
  * share. */
 static bool chunks_find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
 {

@@ -26,7 +26,7 @@ static bool entry_close(struct sensitivity *analysis)
 	if (!search_close(analysis))
 		return false;
 	parts_close(analysis);
-	places_release(&analysis->places);
+	locations_release(&analysis->locations);
 	if (analysis->has_path)
 		walk_close(&analysis->path);
 	free(analysis->observed);
@@ -83,8 +83,8 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 	if (!worker)
 		return false;
 	event = &analysis->walk.threads[worker->goal.thread].events[worker->goal.index];
-	*out = (struct sensitive_candidate){.number = worker->place,
-		.kind = places_kind(event),
+	*out = (struct sensitive_candidate){.number = worker->location,
+		.kind = locations_kind(event),
 		.thread = worker->goal.thread,
 		.occurrence = event->occurrence,
 		.was_taken = event->is_taken,
@@ -93,8 +93,8 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 		.segments = worker->solution.segments,
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
-	places_describe(analysis, event_instruction(event), &out->place);
-	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
+	locations_describe(analysis, event_instruction(event), &out->location);
+	locations_name_variables(analysis, walk_event_term(&analysis->walk, event));
 	out->variables = analysis->variables.text;
 	return true;
 }
@@ -252,12 +252,12 @@ static bool entry_observed(
 		.is_modelled = observed->is_modelled,
 		.count = observed->count};
 	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
-	for (uint32_t i = 0; i < analysis->places.count; i++)
-		out->is_proven |= analysis->places.items[i].is_proven &&
-				  places_are_one(analysis->places.items[i].instruction,
+	for (uint32_t i = 0; i < analysis->locations.count; i++)
+		out->is_proven |= analysis->locations.items[i].is_proven &&
+				  locations_are_one(analysis->locations.items[i].instruction,
 					  observed->instruction);
 	(void)pthread_mutex_unlock(&analysis->search.lock);
-	places_describe(analysis, observed->instruction, &out->place);
+	locations_describe(analysis, observed->instruction, &out->location);
 	return true;
 }
 

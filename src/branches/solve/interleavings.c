@@ -238,18 +238,18 @@ static void interleavings_pick_flipped(struct picked_list *list, const struct wa
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-static void interleavings_set_place(
+static void interleavings_set_location(
 	struct sensitivity *analysis, struct sensitive_step *step, LLVMValueRef instruction)
 {
-	struct sensitive_place place = {.function = "", .file = "", .directory = ""};
+	struct sensitive_location location = {.function = "", .file = "", .directory = ""};
 
 	if (instruction)
-		places_describe(analysis, instruction, &place);
-	step->function = string_copy(place.function);
-	step->file = string_copy(place.file);
-	step->directory = string_copy(place.directory);
-	step->line = place.line;
-	step->column = place.column;
+		locations_describe(analysis, instruction, &location);
+	step->function = string_copy(location.function);
+	step->file = string_copy(location.file);
+	step->directory = string_copy(location.directory);
+	step->line = location.line;
+	step->column = location.column;
 }
 
 static char *interleavings_value_text(const struct walk_event *event)
@@ -298,7 +298,7 @@ static void interleavings_describe_access(
 
 	step->verb = event->kind == EVENT_READ ? "reads" : "writes";
 	step->other = UINT16_MAX;
-	places_name_access(analysis, event, &name);
+	locations_name_access(analysis, event, &name);
 	step->object = strbuf_detach(&name);
 	step->value = interleavings_value_text(event);
 	step->address = event->address;
@@ -310,7 +310,7 @@ static void interleavings_describe_event(struct sensitivity *analysis, const str
 	const struct walk_event *event = walk_event_of(walk, id);
 
 	*step = (struct sensitive_step){.thread = id.thread};
-	interleavings_set_place(
+	interleavings_set_location(
 		analysis, step, event->kind == EVENT_OP ? NULL : event_instruction(event));
 	if (event->kind == EVENT_OP)
 		interleavings_describe_op(&walk->record->ops[event->value], step);
@@ -338,7 +338,7 @@ static void interleavings_report_goal(struct sensitivity *analysis, const struct
 		.verb = "finds",
 		.object = string_copy(text),
 		.other = UINT16_MAX};
-	interleavings_set_place(analysis, step, event_instruction(event));
+	interleavings_set_location(analysis, step, event_instruction(event));
 }
 
 static void interleavings_report_all(struct sensitivity *analysis, const struct walk *walk,
@@ -405,7 +405,7 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	interleavings_report_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
 	interleavings_report_goal(analysis, event, thread, true, !event->is_taken,
 		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
-	out[SENSITIVE_FLIPPED].called_from = places_called_from(event_instruction(event),
+	out[SENSITIVE_FLIPPED].called_from = locations_called_from(event_instruction(event),
 		analysis->flipped_callers, analysis->flipped_caller_count);
 	walk_close(&walk);
 	free(list.items);

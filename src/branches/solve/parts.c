@@ -230,7 +230,7 @@ static void parts_open_part(struct sensitivity *analysis)
 	analysis->figures.events_ns += took;
 	begin = search_now_ns();
 	order_build(&analysis->order, &analysis->walk);
-	places_fill(analysis);
+	locations_fill(analysis);
 	analysis->figures.chunk_count += search_chunk_count(analysis);
 	analysis->figures.solve_ns += search_now_ns() - begin;
 	search_open(analysis);

@@ -8,7 +8,7 @@
 #include "abi/instrument_abi.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* The place where a run leaves the recorded path. */
+/* The location where a run leaves the recorded path. */
 struct departure {
 	uint64_t position; /* UINT64_MAX: the run follows the record to the end */
 	uint16_t thread;
@@ -60,13 +60,13 @@ static void paths_note_flip(
 
 	for (uint32_t i = 0; i < analysis->observed_count && !item; i++)
 		if (analysis->observed[i].is_modelled == has_term &&
-			places_are_one(
+			locations_are_one(
 				analysis->observed[i].instruction, event_instruction(branch)))
 			item = &analysis->observed[i];
 	if (!item) {
 		item = ARRAY_NEXT(analysis->observed, analysis->observed_count);
 		*item = (struct observed){.instruction = event_instruction(branch),
-			.kind = places_kind(branch),
+			.kind = locations_kind(branch),
 			.is_modelled = has_term};
 	}
 	item->count++;

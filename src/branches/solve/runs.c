@@ -32,18 +32,18 @@ static const struct walk_event *runs_event(const struct sensitivity *analysis, s
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
-static struct flip *runs_flip_of(const struct sensitivity *analysis, uint32_t place)
+static struct flip *runs_flip_of(const struct sensitivity *analysis, uint32_t location)
 {
 	for (uint32_t i = 0; i < analysis->search.flip_count; i++)
-		if (analysis->search.flips[i].place == place)
+		if (analysis->search.flips[i].location == location)
 			return &analysis->search.flips[i];
 	return NULL;
 }
 
-static bool runs_is_open(const struct sensitivity *analysis, uint32_t place)
+static bool runs_is_open(const struct sensitivity *analysis, uint32_t location)
 {
-	const struct asked *asked = &analysis->places.items[place];
-	const struct flip *flip = runs_flip_of(analysis, place);
+	const struct asked *asked = &analysis->locations.items[location];
+	const struct flip *flip = runs_flip_of(analysis, location);
 
 	return !asked->is_proven && !asked->is_excluded && !(flip && flip->is_first);
 }
@@ -197,7 +197,7 @@ bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
 	const uint32_t hold = number - (number + 2) / 4; /* every fourth run is random */
 	bool is_any_open = false;
 
-	for (uint32_t i = 0; i < analysis->places.count && !is_any_open; i++)
+	for (uint32_t i = 0; i < analysis->locations.count && !is_any_open; i++)
 		is_any_open = runs_is_open(analysis, i);
 	if (number >= runs_wanted(analysis) || !is_any_open)
 		return false;
@@ -275,14 +275,14 @@ static bool runs_leave_loop(const struct walked_thread *thread, uint64_t *at,
 	return event != NULL;
 }
 
-/* Keeps one flip of each place, if possible one that is the first difference of its run. */
+/* Keeps one flip of each location, if possible one that is the first difference of its run. */
 static void runs_add_flip(
 	struct sensitivity *analysis, const struct sensitive_run *run, struct flip flip)
 {
 	struct search *search = &analysis->search;
-	struct flip *earlier = runs_flip_of(analysis, flip.place);
+	struct flip *earlier = runs_flip_of(analysis, flip.location);
 
-	if (!runs_is_open(analysis, flip.place) || (earlier && !flip.is_first))
+	if (!runs_is_open(analysis, flip.location) || (earlier && !flip.is_first))
 		return;
 	/* A buffered store is no step, so steps with store buffers are others than the record's. */
 	if (!search->is_buffered &&
@@ -310,7 +310,7 @@ static void runs_note(struct runs_comparison *comparison, const struct walk_even
 	if (event->kind == EVENT_BRANCH && own->position < differences->first)
 		differences->first = own->position;
 	if (event->occurrence != own->occurrence ||
-		!search_is_wanted(comparison->analysis, PASS_ANY, event, &flip.place))
+		!search_is_wanted(comparison->analysis, PASS_ANY, event, &flip.location))
 		return;
 	ARRAY_APPEND(differences->flips, differences->count, flip);
 }
@@ -396,10 +396,10 @@ bool runs_next(struct sensitivity *analysis)
 		solution_release(&worker->solution);
 		worker->solution = flip->solution;
 		flip->solution = (struct solution){0};
-		if (analysis->places.items[flip->place].is_proven)
+		if (analysis->locations.items[flip->location].is_proven)
 			continue;
 		worker->goal = flip->goal;
-		worker->place = flip->place;
+		worker->location = flip->location;
 		worker->pass = PASS_BRANCHES;
 		return true;
 	}

@@ -49,16 +49,16 @@ bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out)
 {
 	const struct sensitivity_options *options = &analysis->options;
-	const uint32_t place = places_of(&analysis->places, event);
+	const uint32_t location = locations_of(&analysis->locations, event);
 	bool fails;
 
-	if (place == PLACE_NONE || analysis->places.items[place].is_excluded)
+	if (location == LOCATION_NONE || analysis->locations.items[location].is_excluded)
 		return false;
 	if (event->position < options->points_from ||
 		(options->points_to && event->position > options->points_to))
 		return false;
-	*out = place;
-	fails = sensitive_is_failure(places_kind(event));
+	*out = location;
+	fails = sensitive_is_failure(locations_kind(event));
 	if (pass == PASS_ANY)
 		return fails || !analysis->options.only_failures;
 	return search_is_of_failures(pass) ? fails : !fails;
@@ -89,7 +89,8 @@ static void search_begin(struct sensitivity *analysis)
 
 		worker->analysis = analysis;
 		chunk_open(&worker->chunk, analysis);
-		worker->queries = array_new(analysis->places.count + 1u, sizeof *worker->queries);
+		worker->queries =
+			array_new(analysis->locations.count + 1u, sizeof *worker->queries);
 		if (pthread_create(&worker->thread, NULL, search_work, worker)) {
 			chunk_release(&worker->chunk);
 			free(worker->queries);
@@ -169,13 +170,13 @@ void search_continue(struct sensitivity *analysis, bool is_proven)
 {
 	struct search *search = &analysis->search;
 	struct worker *worker = search->current;
-	struct asked *place;
+	struct asked *location;
 
 	BUG_ON(!worker);
-	place = &analysis->places.items[worker->place];
+	location = &analysis->locations.items[worker->location];
 	(void)pthread_mutex_lock(&search->lock);
-	place->is_proven |= is_proven;
-	place->tries += !is_proven;
+	location->is_proven |= is_proven;
+	location->tries += !is_proven;
 	worker->is_waiting = false;
 	(void)pthread_cond_broadcast(&search->changed);
 	(void)pthread_mutex_unlock(&search->lock);
@@ -326,12 +327,12 @@ bool search_rest(
  * but each chunk's results count only after all earlier chunks are settled. Results are therefore
  * independent of the number of workers.
  *
- * Earlier chunks may meanwhile have proven a chunk's places or used up their queries. Then the
+ * Earlier chunks may meanwhile have proven a chunk's locations or used up their queries. Then the
  * solver has learnt from queries that a single worker would not have asked, so the chunk is
  * searched again.
  */
 
-/* Returns the limit of queries. Near windows get half of those per place; passes with open
+/* Returns the limit of queries. Near windows get half of those per location; passes with open
  * addresses half as many again. */
 uint32_t turns_queries_most(const struct worker *worker)
 {
@@ -342,16 +343,16 @@ uint32_t turns_queries_most(const struct worker *worker)
 	return search_is_near(worker->pass) ? most / 2 : most;
 }
 
-bool turns_is_open(const struct worker *worker, uint32_t place)
+bool turns_is_open(const struct worker *worker, uint32_t location)
 {
-	const struct asked *asked = &worker->analysis->places.items[place];
+	const struct asked *asked = &worker->analysis->locations.items[location];
 
 	return !asked->is_proven && asked->tries < TRIES_MOST;
 }
 
 void turns_begin(struct worker *worker)
 {
-	memset(worker->queries, 0, worker->analysis->places.count * sizeof *worker->queries);
+	memset(worker->queries, 0, worker->analysis->locations.count * sizeof *worker->queries);
 	worker->timeouts = worker->unasked = 0;
 	worker->is_void = false;
 	worker->has_turn = worker->number == worker->analysis->search.settled;
@@ -360,11 +361,11 @@ void turns_begin(struct worker *worker)
 /* Returns whether all queries of this chunk would also have been asked after the settled chunks. */
 static bool search_is_chunk_valid(const struct worker *worker)
 {
-	const struct places *places = &worker->analysis->places;
+	const struct locations *locations = &worker->analysis->locations;
 
-	for (uint32_t i = 0; i < places->count; i++)
+	for (uint32_t i = 0; i < locations->count; i++)
 		if (worker->queries[i] && (!turns_is_open(worker, i) ||
-						  places->items[i].queries + worker->queries[i] >
+						  locations->items[i].queries + worker->queries[i] >
 							  turns_queries_most(worker)))
 			return false;
 	return true;
@@ -392,8 +393,8 @@ bool turns_end(struct worker *worker)
 		(void)turns_take(worker); /* the result is evaluated below */
 	if (worker->is_void && !search->is_stopping)
 		return false;
-	for (uint32_t i = 0; i < analysis->places.count; i++) {
-		analysis->places.items[i].queries += worker->queries[i];
+	for (uint32_t i = 0; i < analysis->locations.count; i++) {
+		analysis->locations.items[i].queries += worker->queries[i];
 		analysis->figures.queries += worker->queries[i];
 	}
 	analysis->figures.timeouts += worker->timeouts;

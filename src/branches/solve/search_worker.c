@@ -2,7 +2,7 @@
 
 #include "branches/solve/sensitivity_internal.h"
 
-/* A chunk may use this fraction of the queries about a place, but at least QUERIES_LEAST. */
+/* A chunk may use this fraction of the queries about a location, but at least QUERIES_LEAST. */
 #define QUERIES_PARTS 10
 #define QUERIES_LEAST 4
 
@@ -116,8 +116,8 @@ static void search_worker_keep_others_from_failing(struct solver *solver, uint16
 			const struct walk_event *event = &solver->walk->threads[other].events[i];
 			Z3_ast stands, fails;
 
-			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
-				!sensitive_is_failure(places_kind(event)))
+			if (!locations_is_asked(event) || event->kind == EVENT_INDEX ||
+				!sensitive_is_failure(locations_kind(event)))
 				continue;
 			fails = search_worker_is_end_of_run(solver->walk, other, event)
 					? solver_as_it_was(solver, event)
@@ -185,7 +185,7 @@ static void search_worker_await_judgement(struct worker *worker)
 		(void)pthread_cond_wait(&search->changed, &search->lock); /* cannot fail */
 }
 
-/* Returns the queries of a chunk: one chunk cannot use up all queries about a place. */
+/* Returns the queries of a chunk: one chunk cannot use up all queries about a location. */
 static uint32_t search_worker_queries_of_chunk(const struct worker *worker)
 {
 	const struct sensitivity *analysis = worker->analysis;
@@ -197,18 +197,18 @@ static uint32_t search_worker_queries_of_chunk(const struct worker *worker)
 }
 
 /* Counts the query. Caller holds search.lock. */
-static bool search_worker_admit_query(struct worker *worker, uint32_t place)
+static bool search_worker_admit_query(struct worker *worker, uint32_t location)
 {
 	struct sensitivity *analysis = worker->analysis;
 
-	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
+	if (!turns_is_open(worker, location) || analysis->search.is_stopping)
 		return false;
 	if (!worker->solver.is_cut &&
-		worker->queries[place] < search_worker_queries_of_chunk(worker) &&
-		analysis->places.items[place].queries + worker->queries[place] <
+		worker->queries[location] < search_worker_queries_of_chunk(worker) &&
+		analysis->locations.items[location].queries + worker->queries[location] <
 			turns_queries_most(worker) &&
 		!search_is_late(analysis)) {
-		worker->queries[place]++;
+		worker->queries[location]++;
 		return true;
 	}
 	worker->unasked += search_counts(worker->pass);
@@ -221,14 +221,14 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 	struct search *search = &analysis->search;
 	const uint64_t begin = search_now_ns();
 	Z3_lbool answer;
-	uint32_t place;
+	uint32_t location;
 
 	if (worker->is_void ||
 		!search_is_wanted(analysis, worker->pass,
-			&analysis->walk.threads[goal.thread].events[goal.index], &place))
+			&analysis->walk.threads[goal.thread].events[goal.index], &location))
 		return;
 	(void)pthread_mutex_lock(&search->lock); /* default mutex: cannot fail */
-	if (!search_worker_admit_query(worker, place))
+	if (!search_worker_admit_query(worker, location))
 		goto out;
 	(void)pthread_mutex_unlock(&search->lock);
 	answer = search_worker_ask_solver(worker, goal);
@@ -239,7 +239,7 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 	/* An interrupted solver may have dropped assertions, so its answers are not used. */
 	if (answer == Z3_L_TRUE && !search_is_late(analysis) && turns_take(worker)) {
 		worker->goal = goal;
-		worker->place = place;
+		worker->location = location;
 		search_worker_await_judgement(worker);
 	}
 out:
@@ -260,12 +260,13 @@ static bool search_worker_has_goals(const struct worker *worker)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
 							 : chunk->window.begin[thread];
 			i < chunk->window.end[thread]; i++) {
-			uint32_t place;
+			uint32_t location;
 
 			if (!search_is_wanted(analysis, worker->pass,
-				    &analysis->walk.threads[thread].events[i], &place) ||
-				!turns_is_open(worker, place) ||
-				analysis->places.items[place].queries >= turns_queries_most(worker))
+				    &analysis->walk.threads[thread].events[i], &location) ||
+				!turns_is_open(worker, location) ||
+				analysis->locations.items[location].queries >=
+					turns_queries_most(worker))
 				continue;
 			if (has_time)
 				return true;
@@ -361,15 +362,15 @@ static void search_chunk(struct worker *worker)
  * chunks. */
 static bool search_worker_has_questions(const struct worker *worker)
 {
-	const struct places *places = &worker->analysis->places;
+	const struct locations *locations = &worker->analysis->locations;
 
 	if (search_counts(worker->pass))
 		return true;
-	for (uint32_t i = 0; i < places->count; i++)
-		if (!places->items[i].is_excluded && turns_is_open(worker, i) &&
-			places->items[i].queries < turns_queries_most(worker) &&
-			(search_is_of_failures(worker->pass) ? places->items[i].has_failures
-							     : places->items[i].has_others))
+	for (uint32_t i = 0; i < locations->count; i++)
+		if (!locations->items[i].is_excluded && turns_is_open(worker, i) &&
+			locations->items[i].queries < turns_queries_most(worker) &&
+			(search_is_of_failures(worker->pass) ? locations->items[i].has_failures
+							     : locations->items[i].has_others))
 			return true;
 	return false;
 }
@@ -407,13 +408,13 @@ static void search_worker_count_chunk(const struct worker *worker)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
 							 : chunk->window.begin[thread];
 			i < chunk->window.end[thread]; i++) {
-			uint32_t place;
+			uint32_t location;
 
 			left += search_is_wanted(analysis, worker->pass,
-					&analysis->walk.threads[thread].events[i], &place) &&
-				turns_is_open(worker, place);
+					&analysis->walk.threads[thread].events[i], &location) &&
+				turns_is_open(worker, location);
 		}
-	for (uint32_t i = 0; i < analysis->places.count; i++)
+	for (uint32_t i = 0; i < analysis->locations.count; i++)
 		asked += worker->queries[i];
 	analysis->figures.unasked += left > asked ? left - asked : 0;
 }

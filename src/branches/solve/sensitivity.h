@@ -45,7 +45,7 @@ static inline bool sensitive_is_condition(enum sensitive_kind kind)
 }
 
 /* The analysis owns the strings. */
-struct sensitive_place {
+struct sensitive_location {
 	const char *function;
 	/* Path as the compiler received it; a relative path is relative to `directory`. */
 	const char *file;
@@ -60,7 +60,7 @@ struct sensitive_step {
 	const char *verb; /* "reads", "locks", ...; of the final branch "finds" */
 	char *object;	  /* "table.next", "the condition false"; empty: `other` is the object */
 	char *value;	  /* value read or written; NULL if none */
-	char *function, *file, *directory; /* same as in sensitive_place; empty for operations */
+	char *function, *file, *directory; /* same as in sensitive_location; empty for operations */
 	uint32_t line, column;
 	uint64_t address; /* address of the access; 0: not an access */
 	uint64_t site;	  /* return address of an operation's call; 0: not known */
@@ -82,9 +82,10 @@ void sensitive_interleaving_release(struct sensitive_interleaving *interleaving)
 
 /* A branch with a schedule that should flip it. The analysis owns everything in it. */
 struct sensitive_candidate {
-	uint32_t number; /* number of the place; a place is not returned again when it is proven */
+	uint32_t
+		number; /* number of the location; a location is not returned again when it is proven */
 	enum sensitive_kind kind;
-	struct sensitive_place place;
+	struct sensitive_location location;
 	uint16_t thread; /* index in the record */
 	uint64_t occurrence;
 	bool was_taken;	       /* the condition was true in the record */
@@ -132,13 +133,13 @@ struct sensitivity_figures {
 struct sensitivity_options {
 	uint64_t query_ns;  /* time limit of one solver query */
 	bool only_failures; /* ask only about assertions, null pointers and divisors */
-	/* Each condition of a line is a place: flipped conditions lead to further runs. */
+	/* Each condition of a line is a location: flipped conditions lead to further runs. */
 	bool splits_lines;
 	uint32_t window; /* events of one thread per chunk */
 	uint64_t part;	 /* events kept in memory at once, about; 0: as many as a gigabyte holds */
 	/* Scheduling points whose branches are asked about; 0: no limit on that side. */
 	uint64_t points_from, points_to;
-	uint32_t queries_most; /* unanswered queries per place */
+	uint32_t queries_most; /* unanswered queries per location */
 	uint64_t time_ns;      /* time for the whole analysis; 0: no limit */
 	/* Nonzero: walks of runs end early, and the analysis with them. May be NULL. */
 	const volatile int *is_interrupted;
@@ -147,9 +148,9 @@ struct sensitivity_options {
 	uint32_t workers;      /* threads that query a solver; 0: one */
 	const char **excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
-	/* Places that the caller knows are not asked about. May be NULL. */
+	/* Locations that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
-		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
+		void *context, enum sensitive_kind kind, const struct sensitive_location *location);
 	/* Called regularly during sensitivity_next(). A result of false ends the search. May be
 	 * NULL. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
@@ -184,7 +185,7 @@ struct sensitive_trial {
 bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Takes candidates from such a run. */
 void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
-/* Returns the next candidate; false: the search is over. Skips proven places. */
+/* Returns the next candidate; false: the search is over. Skips proven locations. */
 bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *out);
 
 /*
@@ -206,7 +207,7 @@ enum sensitivity_verdict sensitivity_check(
 /* Gives the interleavings up to the last candidate in both runs. The caller releases both. */
 void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
-/* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its place. */
+/* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its location. */
 void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
 
 /* Returns the sites that access memory, shared or not: a bit set over all sites, owned by the
@@ -222,7 +223,7 @@ bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *
 /* A branch that sensitivity_observe() found flipped. */
 struct sensitive_observation {
 	enum sensitive_kind kind;
-	struct sensitive_place place; /* owned by the analysis, valid until the next call */
+	struct sensitive_location location; /* owned by the analysis, valid until the next call */
 	bool is_modelled; /* the walk found that its condition depends on shared memory */
 	bool is_proven;	  /* a run has confirmed an answer for this branch, too */
 	uint32_t count;	  /* number of such runs */

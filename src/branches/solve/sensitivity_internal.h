@@ -1,13 +1,13 @@
 /*
  * One analysis searches schedules that flip a branch of the recorded run.
  *
- * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *places*:
+ * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *locations*:
  * the instructions that are asked about. runs.c first gets answers from other runs. Then workers
  * (search_worker.c) build the constraints of *chunks* of the run (chunks.c) and query a solver
  * about one event after the other. search.c defines the sequence of passes, and settles chunks in
  * their order, which makes results independent of the number of workers.
  *
- * Threads: the walk, the order and the list of places are read-only while workers run. Each worker
+ * Threads: the walk, the order and the list of locations are read-only while workers run. Each worker
  * has its own solver. The thread that opened the analysis judges the answers, one at a time.
  */
 #pragma once
@@ -19,13 +19,13 @@
 #include "branches/constraints/schedule.h"
 #include "branches/solve/sensitivity.h"
 
-/* Unconfirmed solutions after which a place is given up. */
+/* Unconfirmed solutions after which a location is given up. */
 #define TRIES_MOST 3
 
 struct asked {
 	LLVMValueRef instruction;
 	enum sensitive_kind kind; /* kind of its first event */
-	bool is_excluded;	  /* the caller knows or excludes the place */
+	bool is_excluded;	  /* the caller knows or excludes the location */
 	/* Has events for passes over failures, and for passes over other branches. */
 	bool has_failures, has_others;
 	/* Guarded by search.lock. */
@@ -35,21 +35,21 @@ struct asked {
 };
 
 /* Filled when the analysis is opened. */
-struct place_slot {
+struct location_slot {
 	uint64_t key; /* 16 times the address of the instruction, plus the kind of event */
-	uint32_t place;
+	uint32_t location;
 	/* The first edge was taken in the run; another edge was taken. */
 	bool is_edge_noted[2];
 };
 
-struct places {
+struct locations {
 	struct asked *items;
 	uint32_t count;
-	struct place_slot *slots; /* hash table (slots.h) */
+	struct location_slot *slots; /* hash table (slots.h) */
 	uint64_t slot_count, slot_capacity;
 };
 
-#define PLACE_NONE UINT32_MAX
+#define LOCATION_NONE UINT32_MAX
 
 /* A branch with another outcome in a run that was as recorded up to there. */
 struct observed {
@@ -73,11 +73,11 @@ enum search_pass {
 	PASS_BRANCHES_NEAR, /* everything else */
 	PASS_FAILURES,
 	PASS_BRANCHES,
-	/* Unanswered places with open addresses, whose constraints are several times as hard. */
+	/* Unanswered locations with open addresses, whose constraints are several times as hard. */
 	PASS_FAILURES_OPEN,
 	PASS_BRANCHES_OPEN,
 	PASS_COUNT,
-	PASS_ANY = PASS_COUNT /* not a pass: asks search_is_wanted() about the places of all */
+	PASS_ANY = PASS_COUNT /* not a pass: asks search_is_wanted() about the locations of all */
 };
 
 struct chunk_cursor {
@@ -96,14 +96,14 @@ struct worker {
 	enum search_pass pass; /* pass of the chunk */
 	/* Results of the chunk. They become part of the search when the chunk is settled. */
 	uint64_t number;   /* number among the chunks with questions */
-	uint32_t *queries; /* queries by place */
+	uint32_t *queries; /* queries by location */
 	uint64_t timeouts, unasked;
 	bool has_turn; /* all chunks before this one are settled */
 	/* Earlier chunks used up the queries of this one: it is searched again. */
 	bool is_void;
 	/* The last answer of the solver, with the goal that it was asked for */
 	struct event_id goal;
-	uint32_t place;
+	uint32_t location;
 	struct solution solution;
 	/* Guarded by search.lock. */
 	bool is_asking;	 /* its chunk is not settled yet */
@@ -113,7 +113,7 @@ struct worker {
 
 struct flip {
 	struct event_id goal;
-	uint32_t place;
+	uint32_t location;
 	uint64_t steps;	   /* steps of the thread before the branch */
 	uint64_t position; /* position of the branch in its run */
 	bool is_first;	   /* earlier branches in its run had the recorded outcome */
@@ -152,7 +152,7 @@ struct sensitivity {
 	LLVMValueRef flipped_callers[WALK_CALLERS_MOST];
 	uint32_t flipped_caller_count;
 	struct order order;
-	struct places places;
+	struct locations locations;
 	struct search search;
 	uint64_t begin_ns;
 	/* Limit since begin_ns; 0: none. Atomic: the caller may shorten it at any time. */
@@ -177,27 +177,27 @@ void parts_open(struct sensitivity *analysis);
 bool parts_next(struct sensitivity *analysis);
 void parts_close(struct sensitivity *analysis);
 
-void places_fill(struct sensitivity *analysis);
-void places_release(struct places *places);
-/* Returns the places of an event. PLACE_NONE: such events are not searched. */
-uint32_t places_of(const struct places *places, const struct walk_event *event);
+void locations_fill(struct sensitivity *analysis);
+void locations_release(struct locations *locations);
+/* Returns the locations of an event. LOCATION_NONE: such events are not searched. */
+uint32_t locations_of(const struct locations *locations, const struct walk_event *event);
 /* Returns whether both lie on one source line: optimisers duplicate branches and inline
  * functions. */
-bool places_are_one(LLVMValueRef a, LLVMValueRef b);
-bool places_is_asked(const struct walk_event *event);
+bool locations_are_one(LLVMValueRef a, LLVMValueRef b);
+bool locations_is_asked(const struct walk_event *event);
 /* Returns the kind of finding that the event would be with its other outcome. */
-enum sensitive_kind places_kind(const struct walk_event *event);
-/* Fills `place` with strings of the analysis, valid until the next call. */
-void places_describe(
-	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
+enum sensitive_kind locations_kind(const struct walk_event *event);
+/* Fills `location` with strings of the analysis, valid until the next call. */
+void locations_describe(struct sensitivity *analysis, LLVMValueRef instruction,
+	struct sensitive_location *location);
 /* Returns the source function of the instruction, even when inlined. The caller frees the
  * string. */
-char *places_function(LLVMValueRef instruction);
+char *locations_function(LLVMValueRef instruction);
 /* Appends the name of the accessed object, such as "table.next". */
-void places_name_access(
+void locations_name_access(
 	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out);
 /* Collects in `variables` what a term depends on: "table.next, is_good". */
-void places_name_variables(struct sensitivity *analysis, const struct term *term);
+void locations_name_variables(struct sensitivity *analysis, const struct term *term);
 
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
 void chunk_release(struct chunk *chunk);
@@ -207,7 +207,7 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 /* Returns false if no chunk is left. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
-/* Returns the estimated number of chunks: heavily written places need more. */
+/* Returns the estimated number of chunks: heavily written locations need more. */
 uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window);
 bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis);
 /* Returns whether the run is one chunk. Short runs are, unless their constraints would be too
@@ -224,7 +224,7 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
  * through inlining or through `callers`: "shop.cc:12 in sell". The caller frees the string. Returns
  * NULL for own code, or if not known.
  */
-char *places_called_from(
+char *locations_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
 
 /* Describes both interleavings of the last candidate. `thread`: the candidate's thread in the
@@ -241,7 +241,7 @@ void search_continue(struct sensitivity *analysis, bool is_proven);
 /* Returns false if a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
-/* Returns whether the event is asked about in this pass. If so, *out is its place. */
+/* Returns whether the event is asked about in this pass. If so, *out is its location. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
 
@@ -271,8 +271,8 @@ void search_count_left(struct sensitivity *analysis);
 
 /* Settlement of chunks in order (search.c). These functions need search.lock held. */
 
-bool turns_is_open(const struct worker *worker, uint32_t place);
-/* Returns the limit of queries per place in the chunk's pass. */
+bool turns_is_open(const struct worker *worker, uint32_t location);
+/* Returns the limit of queries per location in the chunk's pass. */
 uint32_t turns_queries_most(const struct worker *worker);
 void turns_begin(struct worker *worker);
 /* Waits until earlier chunks are settled. Returns false if the results are void, or the search is

@@ -35,9 +35,10 @@ void objects_add(
 			.address = address, .bytes = bytes, .time = time, .order = table->count});
 }
 
-static struct object_place *objects_place_of(const struct object_table *table, uint64_t address)
+static struct object_range *objects_location_of(const struct object_table *table, uint64_t address)
 {
-	return slots_find(table->places, table->place_capacity, sizeof *table->places, address);
+	return slots_find(
+		table->locations, table->location_capacity, sizeof *table->locations, address);
 }
 
 void objects_complete(struct object_table *table)
@@ -46,38 +47,38 @@ void objects_complete(struct object_table *table)
 		qsort(table->items, table->count, sizeof *table->items, objects_compare);
 	for (uint64_t i = 0; i < table->count && !table->is_complete; i++) {
 		const uint64_t address = table->items[i].address;
-		struct object_place *place;
+		struct object_range *location;
 
 		if (!address)
 			continue;
-		table->places = slots_reserve(table->places, &table->place_capacity,
-			sizeof *table->places, table->place_count, 64);
-		place = objects_place_of(table, address);
-		if (!place->address) {
-			*place = (struct object_place){.address = address, .first = i};
-			table->place_count++;
+		table->locations = slots_reserve(table->locations, &table->location_capacity,
+			sizeof *table->locations, table->location_count, 64);
+		location = objects_location_of(table, address);
+		if (!location->address) {
+			*location = (struct object_range){.address = address, .first = i};
+			table->location_count++;
 		}
-		place->count++;
+		location->count++;
 	}
 	table->is_complete = true;
 }
 
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time)
 {
-	const struct object_place *place =
-		table->place_capacity && address ? objects_place_of(table, address) : NULL;
+	const struct object_range *location =
+		table->location_capacity && address ? objects_location_of(table, address) : NULL;
 	uint64_t first;
 
-	if (!place || !place->address)
+	if (!location || !location->address)
 		return 0;
-	SEARCH(first, place->first, place->first + place->count,
+	SEARCH(first, location->first, location->first + location->count,
 		objects_compare_times(table->items[first].time, time) <= 0);
-	return first > place->first ? table->items[first - 1].bytes : 0;
+	return first > location->first ? table->items[first - 1].bytes : 0;
 }
 
 void objects_release(struct object_table *table)
 {
 	free(table->items);
-	free(table->places);
+	free(table->locations);
 	*table = (struct object_table){0};
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A moment of the run. `position` orders the threads (record.h); `count` orders one thread's events
+/* A point of the run. `position` orders the threads (record.h); `count` orders one thread's events
  * between positions. */
 struct object_time {
 	uint64_t position;
@@ -22,7 +22,7 @@ struct object {
 };
 
 /* The objects that began at one address, sorted by time. */
-struct object_place {
+struct object_range {
 	uint64_t address; /* 0: free */
 	uint64_t first, count;
 };
@@ -30,8 +30,8 @@ struct object_place {
 struct object_table {
 	struct object *items;
 	uint64_t count;
-	struct object_place *places; /* hash table (slots.h), valid once the table is complete */
-	uint64_t place_count, place_capacity;
+	struct object_range *locations; /* hash table (slots.h), valid once the table is complete */
+	uint64_t location_count, location_capacity;
 	bool is_complete; /* sorted; no further insertions */
 };
 

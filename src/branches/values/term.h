@@ -101,16 +101,16 @@ static inline bool term_is_fixed(const struct term *term)
 	return sole && sole->is_fixed;
 }
 
-/* Returns a term's place, its index in the arena. Place 0 stands for NULL. */
-static inline uint32_t term_place(const struct term_arena *arena, const struct term *term)
+/* Returns a term's index in the arena. Index 0 stands for NULL. */
+static inline uint32_t term_index(const struct term_arena *arena, const struct term *term)
 {
 	return term ? (uint32_t)(((uintptr_t)term - (uintptr_t)arena->memory.memory) / TERM_UNIT)
 		    : 0;
 }
 
-static inline struct term *term_at(const struct term_arena *arena, uint32_t place)
+static inline struct term *term_at(const struct term_arena *arena, uint32_t index)
 {
-	return place ? (struct term *)(void *)(arena->memory.memory + (uint64_t)place * TERM_UNIT)
+	return index ? (struct term *)(void *)(arena->memory.memory + (uint64_t)index * TERM_UNIT)
 		     : NULL;
 }
 

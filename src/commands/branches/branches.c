@@ -103,13 +103,13 @@ static int branches_go_on(struct branches_state *state, struct record_request re
 }
 
 static bool branches_is_reported(const struct branches_result *result, enum sensitive_kind kind,
-	const struct sensitive_place *place)
+	const struct sensitive_location *location)
 {
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct sensitive_branch *item = &result->items[i];
 
-		if (item->line == place->line && strcmp(item->file, place->file) == 0 &&
-			(item->line || strcmp(item->function, place->function) == 0) &&
+		if (item->line == location->line && strcmp(item->file, location->file) == 0 &&
+			(item->line || strcmp(item->function, location->function) == 0) &&
 			(item->kind == kind || (sensitive_is_condition(item->kind) &&
 						       sensitive_is_condition(kind))))
 			return true;
@@ -120,12 +120,12 @@ static bool branches_is_reported(const struct branches_result *result, enum sens
 /* Returns whether the branch is already known. Branches are flipped again in each trace, because
  * they lead to other runs; failures are not. */
 static bool branches_is_known(
-	void *context, enum sensitive_kind kind, const struct sensitive_place *place)
+	void *context, enum sensitive_kind kind, const struct sensitive_location *location)
 {
 	const struct branches_state *state = context;
 
 	return (state->options->rounds <= 1 || sensitive_is_failure(kind)) &&
-	       branches_is_reported(state->result, kind, place);
+	       branches_is_reported(state->result, kind, location);
 }
 
 /* Queues the run for analysis. Takes ownership of it. */
@@ -144,7 +144,7 @@ static void branches_add_trace(struct branches_state *state, struct recorded *ru
 static bool branches_is_wanted(const struct branches_state *state,
 	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
-	if (branches_is_reported(state->result, candidate->kind, &candidate->place))
+	if (branches_is_reported(state->result, candidate->kind, &candidate->location))
 		return false;
 	return !state->options->sensitivity.only_failures ||
 	       sensitive_is_failure(candidate->kind) || run->is_failure;

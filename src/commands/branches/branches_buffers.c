@@ -14,7 +14,7 @@
 /* The runs with store buffers may take the left time divided by this. */
 #define TIME_PART 2
 
-/* Returns "write_left (buffers.c:25) by main.0, ..." with each place once. The caller frees it. */
+/* Returns "write_left (buffers.c:25) by main.0, ..." with each location once. The caller frees it. */
 static char *branches_buffers_name_stores(
 	const struct branches_state *state, const struct recorded *run)
 {

@@ -16,9 +16,9 @@ static char *branches_interleaving_copy(const char *text)
 
 static char *branches_interleaving_path_in(const char *directory, const char *file)
 {
-	const struct sensitive_place place = {.file = file, .directory = directory};
+	const struct sensitive_location location = {.file = file, .directory = directory};
 
-	return *file ? branches_path_of(&place) : NULL;
+	return *file ? branches_path_of(&location) : NULL;
 }
 
 /* Returns a text such as "mutex m" for a lock that has a name. */
@@ -39,8 +39,8 @@ static char *branches_interleaving_object_of(
 	return strbuf_detach(&text);
 }
 
-/* Finds the place of an operation: the innermost user line; without one, the innermost line. */
-static void branches_interleaving_find_place(
+/* Finds the location of an operation: the innermost user line; without one, the innermost line. */
+static void branches_interleaving_find_location(
 	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
 {
 	struct symbols_frame frames[FRAMES_MAX];
@@ -81,7 +81,7 @@ static void branches_interleaving_take(struct branches_state *state,
 				      ? branches_thread_name(record, step->other)
 				      : branches_interleaving_object_of(state->symbols, step);
 		if (!out->line)
-			branches_interleaving_find_place(state->symbols, step, out);
+			branches_interleaving_find_location(state->symbols, step, out);
 	}
 }
 

@@ -42,7 +42,7 @@ int branches_keep_failures(struct branches_state *state, struct error *err);
 void branches_release_failures(struct branches_state *state);
 
 /* Adds the interleavings with which the recorded run and `run` reached the proven branch, whose
- * place is filled in. */
+ * location is filled in. */
 void branches_add_interleavings(struct branches_state *state, struct sensitive_branch *branch,
 	const struct run_record *run);
 void branches_release_interleaving(struct branch_interleaving *interleaving);
@@ -82,4 +82,4 @@ int branches_sample(struct branches_state *state, struct error *err);
 int branches_search_buffered(struct branches_state *state, struct error *err);
 
 /* The caller frees the text. */
-char *branches_path_of(const struct sensitive_place *place);
+char *branches_path_of(const struct sensitive_location *location);

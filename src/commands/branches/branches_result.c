@@ -62,13 +62,13 @@ static char *branches_result_schedule_text(
 	return strbuf_detach(&text);
 }
 
-char *branches_path_of(const struct sensitive_place *place)
+char *branches_path_of(const struct sensitive_location *location)
 {
 	struct strbuf path = STRBUF_EMPTY;
 
-	if (*place->file != '/' && *place->directory)
-		strbuf_addf(&path, "%s/", place->directory);
-	strbuf_adds(&path, place->file);
+	if (*location->file != '/' && *location->directory)
+		strbuf_addf(&path, "%s/", location->directory);
+	strbuf_adds(&path, location->file);
 	return strbuf_detach(&path);
 }
 
@@ -81,11 +81,11 @@ static struct sensitive_branch *branches_result_add_to(struct sensitive_branch *
 	*list = array_room(*list, *count, sizeof **list);
 	branch = &(*list)[(*count)++];
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
-		.function = string_copy(candidate->place.function),
-		.file = string_copy(candidate->place.file),
-		.path = branches_path_of(&candidate->place),
-		.line = candidate->place.line,
-		.column = candidate->place.column,
+		.function = string_copy(candidate->location.function),
+		.file = string_copy(candidate->location.file),
+		.path = branches_path_of(&candidate->location),
+		.line = candidate->location.line,
+		.column = candidate->location.column,
 		.thread = branches_thread_name(record, candidate->thread),
 		.variables = string_copy(candidate->variables),
 		.occurrence = candidate->occurrence,
@@ -138,7 +138,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 		branches_result_schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
 	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_addf(&text, "%s:%u: ", candidate->place.file, candidate->place.line);
+	strbuf_addf(&text, "%s:%u: ", candidate->location.file, candidate->location.line);
 	if (run->has_diverged)
 		strbuf_addf(&text, "the run left the schedule at step %llu",
 			(unsigned long long)run->diverged_step);

@@ -48,10 +48,10 @@ static void branches_sample_take_observations(struct branches_state *state)
 
 		item = ARRAY_NEXT(result->observed, result->observed_count);
 		*item = (struct observed_branch){.kind = seen.kind,
-			.file = string_copy(seen.place.file),
-			.path = branches_path_of(&seen.place),
-			.function = string_copy(seen.place.function),
-			.line = seen.place.line,
+			.file = string_copy(seen.location.file),
+			.path = branches_path_of(&seen.location),
+			.function = string_copy(seen.location.function),
+			.line = seen.location.line,
 			.is_modelled = seen.is_modelled,
 			.is_found = seen.is_proven,
 			.runs = seen.count};

@@ -82,7 +82,7 @@ static const struct command_option branches_options[] = {
 		"Also make N random runs, and report whether they show a branch that the solver missed",
 		OPTION_NUMBER(branches_arguments, options.samples, 1, 1000000)},
 	{"queries", 0, "N",
-		"Ask the solver about one place at most N times without an answer (200); 0: only walk the record",
+		"Ask the solver about one location at most N times without an answer (200); 0: only walk the record",
 		OPTION_NUMBER(branches_arguments, options.sensitivity.queries_most, 0, 1000000000)},
 	{"time", 0, "TIME", "End after this time, such as 30s, 2m (5m)",
 		OPTION_OF(TIME, branches_arguments, options.sensitivity.time_ns)},

@@ -48,7 +48,7 @@ static int explain_replay_own_run(
 	contract->plan.inspect = is_process_stopped;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
-		/* Places are addresses if the symbols cannot be read. */
+		/* Locations are addresses if the symbols cannot be read. */
 		if (probe.report == REPORT_INSPECT)
 			(void)symbols_from_process(
 				&explain->symbols, (pid_t)contract->guest_pid, NULL);
@@ -156,7 +156,7 @@ int explain_open(struct explain **out, const struct finding *finding,
 			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
 	if (result == 0)
 		result = explain_replay_for_symbols(explain, err);
-	explain->places.symbols = explain->symbols;
+	explain->locations.symbols = explain->symbols;
 	if (result == 0)
 		result = explain_open_worker(explain, err);
 	if (result < 0) {
@@ -177,7 +177,7 @@ void explain_close(struct explain *explain)
 	explain_forget(explain);
 	memory_view_release(&explain->memory);
 	free(explain->patterns);
-	explain_places_release(&explain->places);
+	explain_locations_release(&explain->locations);
 	symbols_free(explain->symbols);
 	if (explain->is_setting_ready)
 		replay_setting_release(&explain->setting);
@@ -197,7 +197,7 @@ bool explain_sees_memory(const struct explain *explain)
 }
 
 /* Returns whether the run failed like the finding. Two copies of a line made by the compiler are
- * one place, as in a finding's signature. */
+ * one location, as in a finding's signature. */
 static bool explain_is_same_failure(struct explain *explain, const struct outcome *outcome)
 {
 	const struct outcome *own = &explain->failure;
@@ -269,12 +269,12 @@ int explain_learn(struct explain *explain, struct error *err)
 	return 0;
 }
 
-void explain_place_patterns(
+void explain_location_patterns(
 	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		to[i] = from[i];
-		to[i].key = explain_places_key(&explain->places, &from[i]);
+		to[i].key = explain_locations_key(&explain->locations, &from[i]);
 	}
 }
 
@@ -291,7 +291,7 @@ static void explain_take_patterns(struct explain *explain, struct explain_run *r
 		free(explain->patterns);
 		explain->patterns = array_new(explain->pattern_capacity, sizeof *explain->patterns);
 	}
-	explain_place_patterns(explain, patterns, run->pattern_count, explain->patterns);
+	explain_location_patterns(explain, patterns, run->pattern_count, explain->patterns);
 	run->patterns = explain->patterns;
 }
 
@@ -334,9 +334,9 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 	return result;
 }
 
-const struct explain_place *explain_site(struct explain *explain, uint64_t site)
+const struct explain_location *explain_site(struct explain *explain, uint64_t site)
 {
-	return explain_place(&explain->places, site);
+	return explain_location(&explain->locations, site);
 }
 
 const char *explain_function(struct explain *explain, uint64_t start)

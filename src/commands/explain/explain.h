@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "commands/explain/explain_places.h"
+#include "commands/explain/explain_locations.h"
 #include "findings/finding.h"
 #include "model/pattern.h"
 #include "strategies/strategy.h"
@@ -49,7 +49,7 @@ extern const struct explain_limits explain_limits;
 
 struct explain_run {
 	enum explain_verdict verdict;
-	const struct pattern *patterns; /* valid until the next run; keys are by places */
+	const struct pattern *patterns; /* valid until the next run; keys are by locations */
 	uint32_t pattern_count;
 	uint64_t patterns_dropped; /* patterns that exceeded the limit */
 	uint64_t accesses_dropped; /* accesses to variables that exceeded the limit */
@@ -73,8 +73,8 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 /* Measures a batch of runs: returns only their total processor time. */
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err);
 
-/* Returns the place of a site; see explain_places.h. */
-const struct explain_place *explain_site(struct explain *explain, uint64_t site);
+/* Returns the location of a site; see explain_locations.h. */
+const struct explain_location *explain_site(struct explain *explain, uint64_t site);
 
 /* Returns the name of the function at this address; NULL if unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);

@@ -13,19 +13,20 @@ static struct directed_order explain_direct_order_of(
 		.object = pattern->objects[0],
 	};
 
-	if (!explain->has_all_places)
-		explain_places_add_program(
-			&explain->places, explain->setting.target.path, pattern->sites[0]);
-	explain->has_all_places = true;
+	if (!explain->has_all_locations)
+		explain_locations_add_program(
+			&explain->locations, explain->setting.target.path, pattern->sites[0]);
+	explain->has_all_locations = true;
 	for (unsigned i = 0; i < order.access_count; i++) {
 		struct directed_access *access = &order.accesses[i];
 
 		access->party = (uint8_t)pattern_thread(pattern, i);
-		access->function = explain_place(&explain->places, pattern->sites[i])->function;
+		access->function =
+			explain_location(&explain->locations, pattern->sites[i])->function;
 		access->variable = (uint8_t)pattern_variable(pattern, i);
 		/* Reads and writes of one line are different sites; the pattern means one kind. */
-		access->site_count = explain_places_like(
-			&explain->places, pattern, i, access->sites, DIRECTED_SITES_MAX);
+		access->site_count = explain_locations_like(
+			&explain->locations, pattern, i, access->sites, DIRECTED_SITES_MAX);
 	}
 	return order;
 }

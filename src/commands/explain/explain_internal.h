@@ -2,7 +2,7 @@
 #pragma once
 
 #include "commands/explain/explain.h"
-#include "commands/explain/explain_places.h"
+#include "commands/explain/explain_locations.h"
 #include "investigate/replay_setting.h"
 #include "worker/worker.h"
 #include "strategies/directed/directed_order.h"
@@ -69,25 +69,25 @@ struct explain {
 	uint32_t order_count;
 	bool is_disturbed; /* concurrent processes of the program disturbed each other */
 	struct symbols *symbols;
-	struct explain_places places;
+	struct explain_locations locations;
 	struct memory_view memory; /* view that runs use once it is known */
 	/* The finding's failure; OUTCOME_NONE: its schedule no longer fails. */
 	struct outcome failure;
 	uint64_t run_next;  /* first run that was not taken */
 	uint64_t run_given; /* first run that no worker has */
 	uint64_t opened_ns;
-	struct pattern *patterns; /* patterns of the last run, with keys by places; owned */
+	struct pattern *patterns; /* patterns of the last run, with keys by locations; owned */
 	uint32_t pattern_capacity;
 	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* kept runs by verdict */
 	uint32_t kept_count[EXPLAIN_OTHER];
 	uint64_t strategy_bytes;
-	bool has_all_places;
+	bool has_all_locations;
 	bool has_orders; /* patterns include operations on synchronisation objects */
 	bool is_setting_ready;
 };
 
-/* Copies patterns and converts their keys to places. */
-void explain_place_patterns(
+/* Copies patterns and converts their keys to locations. */
+void explain_location_patterns(
 	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to);
 /* Returns the state of the pattern detector in the contract. */
 void *explain_patterns_state(const struct worker *worker);

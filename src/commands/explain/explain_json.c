@@ -23,7 +23,7 @@ static json_t *explain_json_rate_to_json(const struct rate *rate, uint32_t tries
 static json_t *explain_json_access_to_json(
 	struct explain *explain, const struct pattern *pattern, unsigned access)
 {
-	const struct explain_place *place = explain_site(explain, pattern->sites[access]);
+	const struct explain_location *location = explain_site(explain, pattern->sites[access]);
 	json_t *out = json_object();
 
 	json_put(out, "kind", json_string(pattern_is_write(pattern, access) ? "W" : "R"));
@@ -32,11 +32,11 @@ static json_t *explain_json_access_to_json(
 		pattern_is_order(pattern) ? json_string(op_descriptions[pattern->ops[access]].verb)
 					  : json_null());
 	json_put(out, "variable", json_string(pattern_variable(pattern, access) ? "y" : "x"));
-	json_put(out, "file", json_text(place->file));
-	json_put(out, "line", json_integer(place->line));
-	json_put(out, "function", json_text(place->function_name));
-	json_put(out, "module", json_text(place->module));
-	json_put(out, "offset", json_count(place->offset));
+	json_put(out, "file", json_text(location->file));
+	json_put(out, "line", json_integer(location->line));
+	json_put(out, "function", json_text(location->function_name));
+	json_put(out, "module", json_text(location->module));
+	json_put(out, "offset", json_count(location->offset));
 	return out;
 }
 
@@ -66,11 +66,11 @@ static json_t *explain_json_pattern_to_json(struct explain *explain, const struc
 }
 
 static json_t *explain_json_record_to_json(
-	struct explain *explain, const struct pattern_record *record, uint32_t place)
+	struct explain *explain, const struct pattern_record *record, uint32_t location)
 {
 	json_t *out = explain_json_pattern_to_json(explain, &record->pattern);
 
-	json_put(out, "place", json_integer(place + 1));
+	json_put(out, "place", json_integer(location + 1));
 	json_put(out, "rank_mean", json_real(record->rank_mean));
 	json_put(out, "rank_worst", json_integer(record->rank_worst));
 	json_put(out, "score", json_real(record->score));

@@ -36,17 +36,18 @@ static bool explain_orders_is_stronger(uint8_t order, uint8_t than)
 static int explain_orders_weaken(struct orders_search *search, struct orders_repair *repair)
 {
 	for (uint32_t i = 0; i < repair->count; i++) {
-		const struct orders_place *place = &search->out->places[repair->changes[i].place];
+		const struct orders_location *location =
+			&search->out->locations[repair->changes[i].location];
 		const bool is_fence = repair->changes[i].is_fence;
 		const uint8_t *ladder = explain_orders_ladder(
-			is_fence ? (uint8_t)OP_ATOMIC_UPDATE : place->kind, search->out->model);
+			is_fence ? (uint8_t)OP_ATOMIC_UPDATE : location->kind, search->out->model);
 
 		for (; *ladder != ORDER_SEQUENTIAL; ladder++) {
 			struct orders_repair weaker = *repair;
 			enum orders_trial trial;
 			int result;
 
-			if (!is_fence && !explain_orders_is_stronger(*ladder, place->order))
+			if (!is_fence && !explain_orders_is_stronger(*ladder, location->order))
 				continue;
 			weaker.changes[i].order = *ladder;
 			result = orders_try(search, &weaker, &trial);
@@ -91,15 +92,15 @@ static void explain_orders_keep(struct explain_orders *out, const struct orders_
 
 /* Adds the change with the strongest order. Returns false if it has no effect under the model. */
 static bool explain_orders_add_change(const struct explain_orders *out,
-	struct orders_repair *repair, uint32_t place, bool is_fence)
+	struct orders_repair *repair, uint32_t location, bool is_fence)
 {
-	const bool is_load =
-		out->places[place].kind == OP_LOAD || out->places[place].kind == OP_ATOMIC_LOAD;
+	const bool is_load = out->locations[location].kind == OP_LOAD ||
+			     out->locations[location].kind == OP_ATOMIC_LOAD;
 
 	if (out->model == MEMORY_MODEL_TSO && is_load != is_fence)
 		return false;
 	repair->changes[repair->count++] = (struct orders_change){
-		.place = (uint8_t)place, .order = ORDER_SEQUENTIAL, .is_fence = is_fence};
+		.location = (uint8_t)location, .order = ORDER_SEQUENTIAL, .is_fence = is_fence};
 	return true;
 }
 
@@ -121,7 +122,7 @@ static int explain_orders_try_singles(struct orders_search *search, bool is_fenc
 	struct explain_orders *out = search->out;
 	int result = 0;
 
-	for (uint32_t i = 0; i < out->place_count && result == 0; i++) {
+	for (uint32_t i = 0; i < out->location_count && result == 0; i++) {
 		struct orders_repair repair = {0};
 		enum orders_trial trial = TRIAL_UNFINISHED;
 
@@ -139,8 +140,8 @@ static int explain_orders_try_pairs(struct orders_search *search, bool is_fence)
 	struct explain_orders *out = search->out;
 	int result = 0;
 
-	for (uint32_t i = 0; i < out->place_count; i++)
-		for (uint32_t j = i + 1; j < out->place_count && result == 0; j++) {
+	for (uint32_t i = 0; i < out->location_count; i++)
+		for (uint32_t j = i + 1; j < out->location_count && result == 0; j++) {
 			struct orders_repair repair = {0};
 			enum orders_trial trial;
 
@@ -181,7 +182,7 @@ static int explain_orders_try_all(struct orders_search *search, bool is_fence, b
 	enum orders_trial trial;
 	int result;
 
-	for (uint32_t i = 0; i < out->place_count; i++)
+	for (uint32_t i = 0; i < out->location_count; i++)
 		(void)explain_orders_add_change(out, &repair, i, is_fence);
 	result = orders_try(search, &repair, &trial);
 	*is_sufficient = trial == TRIAL_PASSES;

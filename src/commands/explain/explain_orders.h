@@ -16,12 +16,12 @@
 #include "commands/explain/explain.h"
 #include "model/memory_model.h"
 
-#define ORDERS_PLACES_MOST 24u
+#define ORDERS_LOCATIONS_MOST 24u
 #define ORDERS_COPIES_MOST 4u /* sites of one access in copies of its function */
 #define ORDERS_REPAIRS_MOST 3u
 
 /* An access of the program's text. */
-struct orders_place {
+struct orders_location {
 	uint64_t sites[ORDERS_COPIES_MOST];
 	uint32_t site_count;
 	uint8_t kind;  /* enum op_kind: an atomic or a plain access */
@@ -30,13 +30,13 @@ struct orders_place {
 
 /* Another order for an access, or a fence directly before it. */
 struct orders_change {
-	uint8_t place; /* index in places[] */
+	uint8_t location; /* index in locations[] */
 	uint8_t order;
 	bool is_fence;
 };
 
 struct orders_repair {
-	struct orders_change changes[ORDERS_PLACES_MOST];
+	struct orders_change changes[ORDERS_LOCATIONS_MOST];
 	uint32_t count;
 	uint64_t runs;	    /* none of which failed */
 	bool is_exhaustive; /* these are all executions */
@@ -45,8 +45,8 @@ struct orders_repair {
 
 struct explain_orders {
 	enum memory_model model; /* MEMORY_MODEL_SC: the finding's run needs no other model */
-	struct orders_place places[ORDERS_PLACES_MOST];
-	uint32_t place_count;
+	struct orders_location locations[ORDERS_LOCATIONS_MOST];
+	uint32_t location_count;
 	bool is_repeatable; /* runs without a change fail */
 	bool is_unfinished; /* the time was up */
 	bool is_hopeless;   /* runs fail although every access is sequentially consistent */
@@ -54,7 +54,7 @@ struct explain_orders {
 	struct orders_repair repairs[ORDERS_REPAIRS_MOST];
 	uint32_t repair_count;
 	/* single accesses that do not suffice with memory_order_seq_cst */
-	struct orders_change failing[ORDERS_PLACES_MOST];
+	struct orders_change failing[ORDERS_LOCATIONS_MOST];
 	uint32_t failing_count;
 };
 

@@ -50,13 +50,15 @@ static void explain_orders_trial_orders_apply(
 	struct contract_plan *plan = &search->probe.worker.contract->plan;
 
 	_Static_assert(
-		ORDERS_PLACES_MOST * ORDERS_COPIES_MOST <= STRENGTHENED_MOST, "room for all");
+		ORDERS_LOCATIONS_MOST * ORDERS_COPIES_MOST <= STRENGTHENED_MOST, "room for all");
 	plan->strengthened_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct orders_place *place = &search->out->places[changes[i].place];
+		const struct orders_location *location =
+			&search->out->locations[changes[i].location];
 
-		for (uint32_t copy = 0; copy < place->site_count; copy++)
-			explain_orders_trial_orders_add_site(plan, place->sites[copy], &changes[i]);
+		for (uint32_t copy = 0; copy < location->site_count; copy++)
+			explain_orders_trial_orders_add_site(
+				plan, location->sites[copy], &changes[i]);
 	}
 }
 

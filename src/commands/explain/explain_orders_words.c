@@ -16,9 +16,9 @@ static const char *const orders_names[] = {
 	[ORDER_SEQUENTIAL] = "memory_order_seq_cst",
 };
 
-static const char *explain_orders_words_noun(const struct orders_place *place)
+static const char *explain_orders_words_noun(const struct orders_location *location)
 {
-	switch (place->kind) {
+	switch (location->kind) {
 	case OP_LOAD:
 	case OP_ATOMIC_LOAD:
 		return "load";
@@ -30,10 +30,10 @@ static const char *explain_orders_words_noun(const struct orders_place *place)
 	}
 }
 
-static const struct explain_place *explain_orders_words_place(
+static const struct explain_location *explain_orders_words_location(
 	const struct explain_result *result, const struct orders_change *change)
 {
-	return explain_site(result->explain, result->orders.places[change->place].sites[0]);
+	return explain_site(result->explain, result->orders.locations[change->location].sites[0]);
 }
 
 static void explain_orders_words_add_change(
@@ -43,8 +43,8 @@ static void explain_orders_words_add_change(
 		change->is_fence ? "atomic_thread_fence(%s) directly before the %s at "
 				 : "%s for the %s at ",
 		orders_names[change->order],
-		explain_orders_words_noun(&result->orders.places[change->place]));
-	explain_add_place(out, explain_orders_words_place(result, change));
+		explain_orders_words_noun(&result->orders.locations[change->location]));
+	explain_add_location(out, explain_orders_words_location(result, change));
 }
 
 static void explain_orders_words_add_repair(
@@ -82,8 +82,8 @@ static void explain_orders_words_add_failing(
 		const struct orders_change *change = &orders->failing[i];
 
 		strbuf_addf(out, "%s%s at ", i ? ", the " : "",
-			explain_orders_words_noun(&orders->places[change->place]));
-		explain_add_place(out, explain_orders_words_place(result, change));
+			explain_orders_words_noun(&orders->locations[change->location]));
+		explain_add_location(out, explain_orders_words_location(result, change));
 	}
 	strbuf_adds(out, "\n");
 }
@@ -114,12 +114,12 @@ void explain_add_orders(struct strbuf *out, const struct explain_result *result)
 static json_t *explain_orders_words_change_to_json(
 	const struct explain_result *result, const struct orders_change *change)
 {
-	const struct explain_place *place = explain_orders_words_place(result, change);
+	const struct explain_location *location = explain_orders_words_location(result, change);
 	json_t *out = json_pack("{s:s, s:s, s:b, s:i}", "order", orders_names[change->order],
-		"access", explain_orders_words_noun(&result->orders.places[change->place]),
-		"is_fence", change->is_fence, "line", (int)place->line);
+		"access", explain_orders_words_noun(&result->orders.locations[change->location]),
+		"is_fence", change->is_fence, "line", (int)location->line);
 
-	json_put(out, "file", json_text(place->file));
+	json_put(out, "file", json_text(location->file));
 	return out;
 }
 

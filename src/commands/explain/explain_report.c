@@ -35,16 +35,16 @@ const struct finding_step *explain_shown_step(
 		       : NULL;
 }
 
-/* Adds the source line that the finding holds for a place, without indentation. */
+/* Adds the source line that the finding holds for a location, without indentation. */
 static void explain_report_add_source_line(struct strbuf *out, const struct finding *finding,
-	const struct explain_place *place, size_t most)
+	const struct explain_location *location, size_t most)
 {
 	const char *kept = finding ? finding->sources : NULL;
 	json_auto_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
 	STRBUF_SCOPED line = STRBUF_EMPTY;
 
-	if (place->file && place->line)
-		(void)source_lines_get(sources, place->file, place->line, &line);
+	if (location->file && location->line)
+		(void)source_lines_get(sources, location->file, location->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
 		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
 }
@@ -90,16 +90,17 @@ static void explain_report_add_accesses(struct strbuf *out, const struct explain
 		width = length > width ? length : width;
 	}
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
-		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
+		const struct explain_location location =
+			explain_answer_location(result, answer, pattern, i);
 		const struct finding_step *step = explain_answer_step(answer, i);
 		STRBUF_SCOPED where = STRBUF_EMPTY, role = STRBUF_EMPTY;
 
-		explain_add_place(&where, &place);
+		explain_add_location(&where, &location);
 		explain_report_add_role(
 			&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
 		strbuf_addf(out, "   %-10s %-*s %-22s ", step ? step->thread : role.text, width,
 			explain_access_verb(answer, i), where.text);
-		explain_report_add_source_line(out, result->finding, &place, 60);
+		explain_report_add_source_line(out, result->finding, &location, 60);
 		strbuf_adds(out, "\n");
 	}
 }
@@ -156,14 +157,14 @@ static const char *explain_report_verdict_of(const struct explain_answer *answer
 	return answer->cause.is_cause ? "the cause" : "correlated";
 }
 
-/* place: its number among the shown answers, from 1 */
+/* location: its number among the shown answers, from 1 */
 static void explain_report_add_answer(
-	struct strbuf *out, const struct explain_result *result, uint32_t number, uint32_t place)
+	struct strbuf *out, const struct explain_result *result, uint32_t number, uint32_t location)
 {
 	const struct explain_answer *answer = &result->answers[number];
 	const struct pattern *pattern = &answer->record->pattern;
 
-	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", place,
+	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", location,
 		explain_report_verdict_of(answer), answer->record->score, answer->record->rank_mean,
 		pattern_descriptions[pattern->kind].text);
 	explain_report_add_variable(out, result, answer, 0);
@@ -357,7 +358,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	const struct report_style style = {.columns = terminal_columns(stream), .blocks = &names};
 	const char *title = result->finding->title ? result->finding->title : "a failure";
 	STRBUF_SCOPED out = STRBUF_EMPTY;
-	uint32_t reported = 0, place = 0;
+	uint32_t reported = 0, location = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		reported += explain_report_is_shown(result, &result->answers[i]);
@@ -371,7 +372,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		if (!explain_report_is_shown(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
-		explain_report_add_answer(&out, result, i, ++place);
+		explain_report_add_answer(&out, result, i, ++location);
 	}
 	if (reported && explain_report_is_shown(result, &result->answers[0]))
 		explain_report_add_runs(

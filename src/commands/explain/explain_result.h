@@ -44,14 +44,14 @@ const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
 /* Appends "bank.c:41", or "bank+0x1234" without lines. */
-void explain_add_place(struct strbuf *out, const struct explain_place *place);
+void explain_add_location(struct strbuf *out, const struct explain_location *location);
 /* Returns the step of the failing run that made the n-th access; NULL if no failing run is
  * known. */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
-/* Returns the place of the n-th access. Inside a library's header, this is the user's line that
+/* Returns the location of the n-th access. Inside a library's header, this is the user's line that
  * calls it, from the failing run's call stack. */
-struct explain_place explain_answer_place(const struct explain_result *result,
+struct explain_location explain_answer_location(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
 /* Returns a verb: "reads", "writes", "frees"; for a synchronisation object "locks", "signals" and
  * others. */

@@ -93,12 +93,12 @@ static void explain_runs_end_round(struct explain *explain)
 		explain_runs_begin_round(explain, next);
 		return;
 	}
-	for (uint32_t place = 0; place < round->runs; place++)
-		if (round->maker[place])
+	for (uint32_t location = 0; location < round->runs; location++)
+		if (round->maker[location])
 			explain_runs_strategy_of(explain)->learning.gather(known,
 				contract_strategy(
-					explain_runs_contract_of(explain, round->maker[place])),
-				place, 1);
+					explain_runs_contract_of(explain, round->maker[location])),
+				location, 1);
 	explain_runs_strategy_of(explain)->learning.learn(known, round->runs, next);
 	explain_runs_share(explain);
 	explain_runs_begin_round(explain, next);

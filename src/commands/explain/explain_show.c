@@ -86,7 +86,7 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 	if (investigate_trace(&probe, plan, SHOWN_STEPS_MAX, &out->run, NULL) == 0) {
 		out->pattern_count = patterns_of_run(probe_patterns(&probe), &patterns);
 		out->patterns = array_new(out->pattern_count + 1, sizeof *out->patterns);
-		explain_place_patterns(explain, patterns, out->pattern_count, out->patterns);
+		explain_location_patterns(explain, patterns, out->pattern_count, out->patterns);
 		is_good = explain_show_is_wanted(explain, &probe, verdict, out, key);
 	}
 	probe_close(&probe);

@@ -4,13 +4,13 @@
 #include "commands/explain/explain_result.h"
 
 /* Appends "bank.c:41", or "bank+0x1234" without lines. */
-void explain_add_place(struct strbuf *out, const struct explain_place *place)
+void explain_add_location(struct strbuf *out, const struct explain_location *location)
 {
-	if (place->file)
-		strbuf_addf(out, "%s:%u", base_name(place->file), place->line);
+	if (location->file)
+		strbuf_addf(out, "%s:%u", base_name(location->file), location->line);
 	else
-		strbuf_addf(out, "%s+0x%llx", place->module ? place->module : "?",
-			(unsigned long long)place->offset);
+		strbuf_addf(out, "%s+0x%llx", location->module ? location->module : "?",
+			(unsigned long long)location->offset);
 }
 
 const struct finding_step *explain_answer_step(const struct explain_answer *answer, unsigned access)
@@ -21,19 +21,19 @@ const struct finding_step *explain_answer_step(const struct explain_answer *answ
 	return shown ? explain_shown_step(&answer->failing, shown, access) : NULL;
 }
 
-struct explain_place explain_answer_place(const struct explain_result *result,
+struct explain_location explain_answer_location(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access)
 {
-	struct explain_place place = *explain_site(result->explain, pattern->sites[access]);
+	struct explain_location location = *explain_site(result->explain, pattern->sites[access]);
 	const struct finding_step *step = explain_answer_step(answer, access);
 
-	if (!place.is_system || pattern != &answer->record->pattern || !step || !step->where.file ||
-		step->where.is_system)
-		return place;
-	place.file = step->where.file;
-	place.line = step->where.line;
-	place.function_name = step->where.function;
-	return place;
+	if (!location.is_system || pattern != &answer->record->pattern || !step ||
+		!step->where.file || step->where.is_system)
+		return location;
+	location.file = step->where.file;
+	location.line = step->where.line;
+	location.function_name = step->where.function;
+	return location;
 }
 
 const char *explain_access_verb(const struct explain_answer *answer, unsigned access)
@@ -63,7 +63,7 @@ const char *explain_meaning(const struct pattern *pattern)
 	return "nothing that should come before this operation has come";
 }
 
-/* Accesses of a pattern, with an answer whose failing run gives places. */
+/* Accesses of a pattern, with an answer whose failing run gives locations. */
 struct words_accesses {
 	const struct explain_answer *answer;
 	const struct pattern *pattern;
@@ -81,24 +81,24 @@ static void explain_words_add_lines(struct strbuf *out, const struct explain_res
 	const struct words_accesses *accesses, unsigned party)
 {
 	const struct pattern *pattern = accesses->pattern;
-	struct explain_place place = {.function_name = NULL};
+	struct explain_location location = {.function_name = NULL};
 	uint64_t last = 0;
 	bool is_first = true;
 
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
 		if (pattern_thread(pattern, i) != party)
 			continue;
-		place = explain_answer_place(result, accesses->answer, pattern, i);
-		if (!is_first && place.id == last)
+		location = explain_answer_location(result, accesses->answer, pattern, i);
+		if (!is_first && location.id == last)
 			continue;
-		last = place.id;
+		last = location.id;
 		if (!is_first)
 			strbuf_adds(out, " to ");
-		explain_add_place(out, &place);
+		explain_add_location(out, &location);
 		is_first = false;
 	}
-	if (place.function_name)
-		strbuf_addf(out, " (%s)", explain_words_without_namespace(place.function_name));
+	if (location.function_name)
+		strbuf_addf(out, " (%s)", explain_words_without_namespace(location.function_name));
 }
 
 static bool explain_words_is_one_line(
@@ -118,13 +118,13 @@ static void explain_words_add_writer(struct strbuf *out, const struct explain_re
 {
 	const struct pattern *pattern = &answer->record->pattern;
 	const struct pattern_ranking *ranking = &result->ranking;
-	const uint64_t place = explain_site(result->explain, pattern->sites[0])->id;
+	const uint64_t location = explain_site(result->explain, pattern->sites[0])->id;
 
 	for (uint32_t i = ranking->count; i-- > 0;) {
 		const struct pattern *other = &ranking->records[i].pattern;
 
 		if (other->kind != PATTERN_WR ||
-			explain_site(result->explain, other->sites[1])->id != place)
+			explain_site(result->explain, other->sites[1])->id != location)
 			continue;
 		strbuf_adds(out, ", at ");
 		explain_words_add_lines(out, result, &(struct words_accesses){answer, other}, 0);

@@ -152,7 +152,7 @@ static void explain_work_note_symbols(struct explain_result *result)
 	if (ranking->count &&
 		!explain_site(result->explain, ranking->records[0].pattern.sites[0])->file)
 		strbuf_adds(&result->notes,
-			"note: the program has no debug information, so places are offsets in it; compile with -g and do not strip it\n");
+			"note: the program has no debug information, so locations are offsets in it; compile with -g and do not strip it\n");
 }
 
 static uint64_t explain_work_same_function(void *context, uint64_t site)
@@ -230,8 +230,8 @@ static uint64_t explain_work_completed_in(
 	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
 }
 
-/* Returns whether two threads pass the same place in some order, which the program cannot fix. */
-static bool explain_work_is_one_place_in_order(const struct explain_answer *answer)
+/* Returns whether two threads pass the same location in some order, which the program cannot fix. */
+static bool explain_work_is_one_location_in_order(const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
 
@@ -247,8 +247,9 @@ static bool explain_work_is_consequence(
 		return false;
 	if (explain_occurs_without(&second->cause, first->record->pattern.key))
 		return true;
-	if (explain_work_is_one_place_in_order(first) != explain_work_is_one_place_in_order(second))
-		return explain_work_is_one_place_in_order(second);
+	if (explain_work_is_one_location_in_order(first) !=
+		explain_work_is_one_location_in_order(second))
+		return explain_work_is_one_location_in_order(second);
 	return explain_work_completed_in(first, &first->failing) <
 	       explain_work_completed_in(second, &first->failing);
 }

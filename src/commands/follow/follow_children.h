@@ -1,6 +1,6 @@
 /*
  * `raddle run --follow-children`: runs a program that starts others once, natively. Each descendant
- * that creates threads is explored by a `raddle run` with the same options, at the place and time
+ * that creates threads is explored by a `raddle run` with the same options, at the location and time
  * of its start. A descendant that creates threads after a fork without exec is explored by its
  * program, whose runs begin at the fork. A finding replays with the descendant's command line.
  */

@@ -13,7 +13,7 @@
 #include "platform/platform.h"
 
 /* Default numbers of runs: lock orders hardly vary between runs, written values do. */
-/* Naming places starts the program once more; at most this part of a short budget. */
+/* Naming locations starts the program once more; at most this part of a short budget. */
 #define NAMING_NS UINT64_C(150000000)
 #define NAMING_PART 10
 

@@ -313,7 +313,7 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 		.settings = &options->settings,
 		.restart = RESTART_EXEC,
 		.trace_events = 1,
-		/* An interrupted command still names its places, within SYMBOLS_LIMIT_NS. */
+		/* An interrupted command still names its locations, within SYMBOLS_LIMIT_NS. */
 		.is_interrupted = is_stopped ? &never : options->is_interrupted,
 		.run_limit_ns = is_stopped ? SYMBOLS_LIMIT_NS : 0,
 	};
@@ -352,7 +352,7 @@ static void predict_describe_scenario(
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 	candidate_describe_scenario(
 		candidate, &(struct candidate_words){.symbols = predict->symbols,
-				   .memory = predict_memory(predict, candidate->places[0].run),
+				   .memory = predict_memory(predict, candidate->locations[0].run),
 				   .paths = paths,
 				   .path_count = source->thread_count});
 	for (uint32_t i = 0; i < source->thread_count; i++)
@@ -362,7 +362,7 @@ static void predict_describe_scenario(
 
 int predict_describe(struct predict *predict, struct candidate *candidate, struct error *err)
 {
-	const struct finding_source source = predict_source(predict, candidate->places[0].run);
+	const struct finding_source source = predict_source(predict, candidate->locations[0].run);
 
 	predict_symbols(predict);
 	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {

@@ -77,7 +77,7 @@ struct predict_span {
 	uint64_t first, last;
 };
 
-/* Returns the span from the first to the last place of the candidate in this recorded run. */
+/* Returns the span from the first to the last location of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
 /* Shows these steps of a recorded run and some around them; the caller releases `out`. Requires
  * predict_describe(). */
@@ -109,8 +109,9 @@ struct predict_attempt {
 	/* a process ended without creating threads, unlike the recorded runs */
 	bool has_no_threads;
 	uint64_t runs;
-	uint64_t meetings;			 /* runs in which all places were taken at once */
-	uint64_t arrivals[CANDIDATE_PLACES_MAX]; /* runs in which a thread reached the place */
+	uint64_t rendezvous; /* runs in which all locations were taken at once */
+	uint64_t
+		arrivals[CANDIDATE_LOCATIONS_MAX]; /* runs in which a thread reached the location */
 	uint64_t thrashes;     /* threads released because no other thread was enabled */
 	uint64_t shown;	       /* scenarios and races: runs that showed the candidate */
 	uint64_t shown_failed; /* such runs that failed */
@@ -123,8 +124,8 @@ struct predict_attempt {
  */
 enum memory_model predict_driven_model(
 	const struct predict_options *options, const struct candidate *candidate);
-/* Returns the first place of the candidate that is such a store; place_count: none is. */
-uint32_t predict_buffered_place(
+/* Returns the first location of the candidate that is such a store; location_count: none is. */
+uint32_t predict_buffered_location(
 	const struct predict_options *options, const struct candidate *candidate);
 
 /* `judge` decides about runs of scenarios, and about the run of a race that is kept. */

@@ -5,7 +5,7 @@
 #include "commands/predict/predict_internal.h"
 #include "platform/platform.h"
 
-_Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
+_Static_assert(CANDIDATE_LOCATIONS_MAX <= DIRECTED_STOPS_MAX, "every candidate can be driven");
 
 /* Number of passing runs that show a candidate before it counts as harmless. */
 #define HARMLESS_RUNS 10
@@ -25,28 +25,28 @@ struct drive {
 	uint64_t awaited_key;
 };
 
-static bool predict_confirm_is_one_op(const struct candidate *candidate, uint32_t place)
+static bool predict_confirm_is_one_op(const struct candidate *candidate, uint32_t location)
 {
-	const struct candidate_place *places = candidate->places;
+	const struct candidate_location *locations = candidate->locations;
 
-	return place && places[place].party == places[place - 1].party &&
-	       places[place].op.step == places[place - 1].op.step;
+	return location && locations[location].party == locations[location - 1].party &&
+	       locations[location].op.step == locations[location - 1].op.step;
 }
 
-/* Returns the place in the recorded run: the thread, and the number of the thread's earlier visits
+/* Returns the location in the recorded run: the thread, and the number of the thread's earlier visits
  * to the site. */
 static struct directed_start predict_confirm_start_of(
 	const struct predict *predict, const struct candidate *candidate)
 {
-	const struct candidate_place *place = &candidate->places[0];
-	const struct recorded_run *run = &predict->runs[place->run];
+	const struct candidate_location *location = &candidate->locations[0];
+	const struct recorded_run *run = &predict->runs[location->run];
 	struct directed_start start = {
-		.thread = place->op.thread, .other = candidate->places[1].op.thread};
+		.thread = location->op.thread, .other = candidate->locations[1].op.thread};
 
-	for (uint64_t i = 0; i < run->event_count && run->events[i].step <= place->op.step; i++)
-		start.ordinal += run->events[i].thread == place->op.thread &&
-				 run->events[i].site == place->op.site &&
-				 run->events[i].kind == place->op.kind;
+	for (uint64_t i = 0; i < run->event_count && run->events[i].step <= location->op.step; i++)
+		start.ordinal += run->events[i].thread == location->op.thread &&
+				 run->events[i].site == location->op.site &&
+				 run->events[i].kind == location->op.kind;
 	return start;
 }
 
@@ -56,19 +56,19 @@ static void predict_confirm_equip_scenario(const struct predict *predict,
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < candidate->place_count; i++) {
-		const struct candidate_place *place = &candidate->places[i];
+	for (uint32_t i = 0; i < candidate->location_count; i++) {
+		const struct candidate_location *location = &candidate->locations[i];
 
 		if (predict_confirm_is_one_op(candidate, i))
 			continue;
 		ops[count++] = (struct directed_op){
-			.site = place->op.site,
-			.context = place->context,
-			.kind = place->op.kind,
-			.gate_site = place->taken.kind == OP_NONE ? 0 : place->taken.site,
-			.gate_context = place->taken_context,
-			.party = place->party,
-			.variable = place->variable,
+			.site = location->op.site,
+			.context = location->context,
+			.kind = location->op.kind,
+			.gate_site = location->taken.kind == OP_NONE ? 0 : location->taken.site,
+			.gate_context = location->taken_context,
+			.party = location->party,
+			.variable = location->variable,
 		};
 	}
 	directed_state_set_scenario(state, ops, count);
@@ -78,12 +78,12 @@ static void predict_confirm_equip_scenario(const struct predict *predict,
 static void predict_confirm_equip_race(
 	const struct candidate *candidate, struct directed_state *state)
 {
-	struct directed_place places[2];
+	struct directed_stop locations[2];
 
 	for (uint32_t i = 0; i < 2; i++)
-		places[i] = (struct directed_place){
-			.site = candidate->places[i].op.site, .kind = candidate->places[i].op.kind};
-	directed_state_init(state, places, 2);
+		locations[i] = (struct directed_stop){.site = candidate->locations[i].op.site,
+			.kind = candidate->locations[i].op.kind};
+	directed_state_init(state, locations, 2);
 	directed_state_set_race(state);
 }
 
@@ -91,7 +91,7 @@ static void predict_confirm_on_equip(void *context, void *strategy_state)
 {
 	const struct drive *drive = context;
 	const struct candidate *candidate = drive->candidate;
-	struct directed_place places[CANDIDATE_PLACES_MAX];
+	struct directed_stop locations[CANDIDATE_LOCATIONS_MAX];
 
 	if (candidate_is_scenario(candidate->kind)) {
 		predict_confirm_equip_scenario(drive->predict, candidate, strategy_state);
@@ -101,27 +101,27 @@ static void predict_confirm_on_equip(void *context, void *strategy_state)
 		predict_confirm_equip_race(candidate, strategy_state);
 		return;
 	}
-	for (uint32_t i = 0; i < candidate->place_count; i++) {
-		const struct candidate_place *place = &candidate->places[i];
-		const bool is_join = place->op.kind == OP_THREAD_JOIN;
+	for (uint32_t i = 0; i < candidate->location_count; i++) {
+		const struct candidate_location *location = &candidate->locations[i];
+		const bool is_join = location->op.kind == OP_THREAD_JOIN;
 
-		places[i] = (struct directed_place){
-			.thread = place->thread,
+		locations[i] = (struct directed_stop){
+			.thread = location->thread,
 			/* A thread's record has no name that holds in other runs. */
 			.object = is_join ? 0
-					  : predict_object_of(
-						    drive->predict, place->run, place->op.step),
-			.held = place->taken.kind == OP_NONE
+					  : predict_object_of(drive->predict, location->run,
+						    location->op.step),
+			.held = location->taken.kind == OP_NONE
 					? 0
-					: predict_object_of(
-						  drive->predict, place->run, place->taken.step),
-			.site = place->op.site,
-			.kind = place->op.kind,
-			.approach_kind = place->taken.kind,
-			.approach_site = place->taken.site,
+					: predict_object_of(drive->predict, location->run,
+						  location->taken.step),
+			.site = location->op.site,
+			.kind = location->op.kind,
+			.approach_kind = location->taken.kind,
+			.approach_site = location->taken.site,
 		};
 	}
-	directed_state_init(strategy_state, places, candidate->place_count);
+	directed_state_init(strategy_state, locations, candidate->location_count);
 	directed_state_set_ring(strategy_state);
 }
 
@@ -172,11 +172,11 @@ static void predict_confirm_look_at_scenario(
 	const bool has_failed = outcome_is_failure(&contract->outcome);
 	bool is_shown;
 
-	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
+	for (uint32_t i = 0, op = 0; i < drive->candidate->location_count; i++) {
 		op += i && !predict_confirm_is_one_op(drive->candidate, i);
 		attempt->arrivals[i] = scenario->reached[op];
 	}
-	attempt->meetings = scenario->completions;
+	attempt->rendezvous = scenario->completions;
 	is_shown = scenario->completions != drive->completions &&
 		   predict_judge_run(drive->predict, contract, drive->judge, drive->context);
 	drive->completions = scenario->completions;
@@ -194,7 +194,7 @@ static void predict_confirm_look_at_race(
 	struct predict_attempt *attempt = drive->attempt;
 	const bool has_failed = outcome_is_failure(&contract->outcome);
 
-	if (state->meetings == attempt->meetings)
+	if (state->rendezvous == attempt->rendezvous)
 		return;
 	predict_confirm_note_shown(drive, contract, has_failed);
 }
@@ -214,9 +214,9 @@ static void predict_confirm_on_ran(void *context, struct contract *contract)
 	if (drive->candidate->kind == CANDIDATE_RACE)
 		predict_confirm_look_at_race(drive, contract, state);
 	attempt->runs = state->runs;
-	attempt->meetings = state->meetings;
+	attempt->rendezvous = state->rendezvous;
 	attempt->thrashes = state->thrashes;
-	for (uint32_t i = 0; i < drive->candidate->place_count; i++)
+	for (uint32_t i = 0; i < drive->candidate->location_count; i++)
 		attempt->arrivals[i] = state->arrivals[i];
 }
 
@@ -316,27 +316,27 @@ static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct er
 	return status;
 }
 
-uint32_t predict_buffered_place(
+uint32_t predict_buffered_location(
 	const struct predict_options *options, const struct candidate *candidate)
 {
-	uint32_t place = 0;
+	uint32_t location = 0;
 
 	if (options->memory_model != MEMORY_MODEL_TSO)
-		return candidate->place_count;
-	for (; place < candidate->place_count; place++) {
-		const struct trace_event *op = &candidate->places[place].op;
+		return candidate->location_count;
+	for (; location < candidate->location_count; location++) {
+		const struct trace_event *op = &candidate->locations[location].op;
 
 		if (op->kind == OP_STORE ||
 			(op->kind == OP_ATOMIC_STORE && op->order != ORDER_SEQUENTIAL))
 			break;
 	}
-	return place;
+	return location;
 }
 
 enum memory_model predict_driven_model(
 	const struct predict_options *options, const struct candidate *candidate)
 {
-	return predict_buffered_place(options, candidate) < candidate->place_count
+	return predict_buffered_location(options, candidate) < candidate->location_count
 		       ? MEMORY_MODEL_SC
 		       : options->memory_model;
 }

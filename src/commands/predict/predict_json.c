@@ -22,27 +22,27 @@ static json_t *predict_json_frame_to_json(const struct finding_frame *frame)
 		"file", predict_json_text_or_null(frame->file), "line", (json_int_t)frame->line);
 }
 
-static json_t *predict_json_places_to_json(
+static json_t *predict_json_locations_to_json(
 	const struct candidate *candidate, const struct prediction *prediction)
 {
-	json_t *places = json_array();
+	json_t *locations = json_array();
 
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		const struct finding_wait *wait = &candidate->waits[i];
 
-		json_append(
-			places, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
-					predict_json_text_or_null(wait->thread), "verb",
-					predict_json_text_or_null(wait->verb), "object",
-					predict_json_text_or_null(wait->object), "at",
-					predict_json_frame_to_json(finding_user_frame(&wait->at)),
-					"holder", predict_json_text_or_null(wait->holder),
-					"held_since", predict_json_frame_to_json(&wait->held_since),
-					"arrivals", (json_int_t)prediction->attempt.arrivals[i],
-					"run", (json_int_t)candidate->places[i].run, "step",
-					(json_int_t)candidate->places[i].op.step));
+		json_append(locations,
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
+				predict_json_text_or_null(wait->thread), "verb",
+				predict_json_text_or_null(wait->verb), "object",
+				predict_json_text_or_null(wait->object), "at",
+				predict_json_frame_to_json(finding_user_frame(&wait->at)), "holder",
+				predict_json_text_or_null(wait->holder), "held_since",
+				predict_json_frame_to_json(&wait->held_since), "arrivals",
+				(json_int_t)prediction->attempt.arrivals[i], "run",
+				(json_int_t)candidate->locations[i].run, "step",
+				(json_int_t)candidate->locations[i].op.step));
 	}
-	return places;
+	return locations;
 }
 
 static const char *const kind_words[CANDIDATE_KINDS] = {
@@ -86,11 +86,11 @@ static json_t *predict_json_candidate_to_json(const struct predict_result *resul
 		prediction_state_words[prediction->state], "title",
 		predict_json_text_or_null(candidate->title), "occurrences",
 		(json_int_t)candidate->times, "runs", (json_int_t)prediction->attempt.runs,
-		"meetings", (json_int_t)prediction->attempt.meetings, "thrashes",
+		"meetings", (json_int_t)prediction->attempt.rendezvous, "thrashes",
 		(json_int_t)prediction->attempt.thrashes, "finding",
 		predict_json_text_or_null(prediction->finding), "reason",
 		predict_json_text_or_null(reason.text), "places",
-		predict_json_places_to_json(candidate, prediction));
+		predict_json_locations_to_json(candidate, prediction));
 	BUG_ON(!value);
 	json_put(value, "memory_model",
 		json_string(memory_model_words[predict_driven_model(result->options, candidate)]));

@@ -24,7 +24,7 @@
 static void predict_keep_show_recorded(
 	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
 {
-	const uint32_t run = candidate->places[0].run;
+	const uint32_t run = candidate->locations[0].run;
 	struct finding recorded;
 
 	/* The finding is kept with one interleaving if the other is not available. */

@@ -1,7 +1,7 @@
 /*
  * Names objects for all runs of one program. An object that is static, or was allocated before the
  * first thread, has the same address in every run. Later ones are named by allocating thread,
- * place, and number among that thread's allocations there.
+ * location, and number among that thread's allocations there.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,9 +12,9 @@
  * more often than orders of plain accesses. */
 static bool predict_rank_is_intended(const struct candidate *candidate)
 {
-	for (uint32_t i = 0; i < candidate->place_count; i++)
-		if (candidate->places[i].op.kind == OP_LOAD ||
-			candidate->places[i].op.kind == OP_STORE)
+	for (uint32_t i = 0; i < candidate->location_count; i++)
+		if (candidate->locations[i].op.kind == OP_LOAD ||
+			candidate->locations[i].op.kind == OP_STORE)
 			return false;
 	return candidate_is_scenario(candidate->kind);
 }
@@ -91,7 +91,7 @@ static void predict_rank_add_verdict(const struct candidate *candidate,
 
 /* Appends "main.0 reads account.checking in account_checking (account_copy.c:32), called by
  * account_copy". */
-static void predict_rank_add_place(
+static void predict_rank_add_location(
 	const struct candidate *candidate, uint32_t index, struct strbuf *out)
 {
 	const struct finding_wait *wait = &candidate->waits[index];
@@ -117,12 +117,12 @@ static void predict_rank_add_place(
 static void predict_rank_add_driven_model(
 	const struct predict_result *result, const struct candidate *candidate, struct strbuf *out)
 {
-	const uint32_t place = predict_buffered_place(result->options, candidate);
+	const uint32_t location = predict_buffered_location(result->options, candidate);
 	const struct finding_frame *frame = NULL;
 
-	if (place < candidate->wait_count)
-		frame = finding_user_frame(&candidate->waits[place].at);
-	if (place == candidate->place_count)
+	if (location < candidate->wait_count)
+		frame = finding_user_frame(&candidate->waits[location].at);
+	if (location == candidate->location_count)
 		return;
 	strbuf_adds(out, "  driven in sequentially consistent runs only: under TSO its store");
 	if (frame && frame->file)
@@ -138,7 +138,7 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
-		predict_rank_add_place(candidate, i, &text);
+		predict_rank_add_location(candidate, i, &text);
 	next_add_store(&store,
 		attempt->fallback ? attempt->fallback : result->options->campaign.directory);
 	predict_rank_add_verdict(candidate, &result->predictions[index],

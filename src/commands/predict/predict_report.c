@@ -228,10 +228,10 @@ void predict_report_notes(const struct predict_result *result, const char *lines
 		(void)fprintf(stderr, "note: %.*s\n", (int)(end - lines), lines);
 }
 
-static void predict_report_add_place(
-	const struct candidate *candidate, uint32_t place, struct strbuf *out)
+static void predict_report_add_location(
+	const struct candidate *candidate, uint32_t location, struct strbuf *out)
 {
-	const struct finding_wait *wait = &candidate->waits[place];
+	const struct finding_wait *wait = &candidate->waits[location];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
 
 	strbuf_addf(out, "%s", wait->verb);
@@ -251,11 +251,11 @@ static void predict_report_add_missing(const struct candidate *candidate,
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		if (attempt->arrivals[i])
 			continue;
-		strbuf_adds(out,
-			missing++ ? ", nor where one " : "no thread reached the place where it ");
-		predict_report_add_place(candidate, i, out);
+		strbuf_adds(out, missing++ ? ", nor where one "
+					   : "no thread reached the location where it ");
+		predict_report_add_location(candidate, i, out);
 		if (candidate->kind == CANDIDATE_LOCK_CYCLE &&
-			candidate->places[i].taken.kind != OP_NONE)
+			candidate->locations[i].taken.kind != OP_NONE)
 			strbuf_adds(out, " holding the other lock");
 	}
 }
@@ -263,7 +263,7 @@ static void predict_report_add_missing(const struct candidate *candidate,
 static bool predict_report_has_missing(
 	const struct candidate *candidate, const struct predict_attempt *attempt)
 {
-	for (uint32_t i = 0; i < candidate->place_count; i++)
+	for (uint32_t i = 0; i < candidate->location_count; i++)
 		if (!attempt->arrivals[i])
 			return true;
 	return false;
@@ -284,16 +284,16 @@ struct strbuf prediction_reason(
 		strbuf_addf(&out, "happened once%s%s%s, but does not repeat",
 			*attempt->finding ? " (" : "", attempt->finding,
 			*attempt->finding ? ")" : "");
-	else if (attempt->meetings && candidate->kind != CANDIDATE_LOCK_CYCLE)
+	else if (attempt->rendezvous && candidate->kind != CANDIDATE_LOCK_CYCLE)
 		strbuf_addf(&out,
 			"its accesses happened in this order in %" PRIu64 " of %" PRIu64
 			" runs, but not within one call of its units of work",
-			attempt->meetings, attempt->runs);
-	else if (attempt->meetings)
+			attempt->rendezvous, attempt->runs);
+	else if (attempt->rendezvous)
 		strbuf_addf(&out,
-			"its threads were at their places together in %" PRIu64 " of %" PRIu64
+			"its threads were at their locations together in %" PRIu64 " of %" PRIu64
 			" runs and continued: one of them does not block there for ever",
-			attempt->meetings, attempt->runs);
+			attempt->rendezvous, attempt->runs);
 	else if (predict_report_has_missing(candidate, attempt))
 		predict_report_add_missing(candidate, attempt, &out);
 	else if (candidate_is_scenario(candidate->kind))
@@ -303,7 +303,7 @@ struct strbuf prediction_reason(
 			attempt->thrashes);
 	else
 		strbuf_addf(&out,
-			"its threads reached their places, but never at the same time: while one waited there, no other thread was enabled (released %" PRIu64
+			"its threads reached their locations, but never at the same time: while one waited there, no other thread was enabled (released %" PRIu64
 			" times), so something other than a lock keeps them apart",
 			attempt->thrashes);
 	if (prediction->state == PREDICTION_CANDIDATE)

@@ -3,7 +3,7 @@
 #include "base/search.h"
 #include "commands/predict/predict_internal.h"
 
-/* Number of steps shown around the places of a candidate, and limit on the steps in between. */
+/* Number of steps shown around the locations of a candidate, and limit on the steps in between. */
 #define STEPS_AROUND 20
 #define STEPS_MOST 2000
 
@@ -38,19 +38,19 @@ struct predict_span predict_span_of(const struct candidate *candidate, uint32_t 
 {
 	struct predict_span span = {UINT64_MAX, 0};
 
-	for (uint32_t i = 0; i < candidate->place_count; i++) {
-		const struct candidate_place *place = &candidate->places[i];
-		const bool has_taken = place->taken.kind != OP_NONE;
-		const uint64_t first = has_taken && place->taken.step < place->op.step
-					       ? place->taken.step
-					       : place->op.step;
+	for (uint32_t i = 0; i < candidate->location_count; i++) {
+		const struct candidate_location *location = &candidate->locations[i];
+		const bool has_taken = location->taken.kind != OP_NONE;
+		const uint64_t first = has_taken && location->taken.step < location->op.step
+					       ? location->taken.step
+					       : location->op.step;
 
-		if (place->run != run)
+		if (location->run != run)
 			continue;
 		if (first < span.first)
 			span.first = first;
-		if (place->op.step > span.last)
-			span.last = place->op.step;
+		if (location->op.step > span.last)
+			span.last = location->op.step;
 	}
 	return span;
 }

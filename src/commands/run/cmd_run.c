@@ -114,7 +114,7 @@ static int cmd_run_follow(const struct run_arguments *arguments, bool is_script)
 		next_select_given(arguments->given, arguments->program, run_options, dropped);
 	const struct follow_children follow = {.options = given,
 		.argv = options->argv,
-		.origin = arguments->place.origin,
+		.origin = arguments->folder.origin,
 		.pattern = arguments->followed && *arguments->followed ? arguments->followed : NULL,
 		.is_script = is_script,
 		.store = arguments->store,
@@ -161,14 +161,14 @@ static int cmd_run_run(int argc, char **argv)
 	arguments->options.shards = arguments->shard.count;
 	if (cmd_run_read_like(&command, &err) < 0 ||
 		run_arguments_settle(arguments, &suppressions, &err) < 0 ||
-		run_place_enter(&arguments->place, &arguments->options, &err) < 0)
+		run_folder_enter(&arguments->folder, &arguments->options, &err) < 0)
 		status = command_fail("%s", err.text);
 	else
 		status = cmd_run_start(&command);
 	suppressions_release(&suppressions);
 	run_like_release(&command.like);
 	settings_release(&arguments->options.settings);
-	run_place_release(&arguments->place);
+	run_folder_release(&arguments->folder);
 	return status;
 }
 

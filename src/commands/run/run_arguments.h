@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "commands/run/run_place.h"
+#include "commands/run/run_folder.h"
 #include "explore/campaign.h"
 
 /* A campaign may be divided: this is part `index` (from 1) of `count` parts. Both 0: undivided. */
@@ -18,7 +18,7 @@ struct run_arguments {
 	const char *bounds;	  /* NULL if not given */
 	const char *suppressions; /* file; NULL if not given */
 	const char *memory;	  /* mode; NULL if not given */
-	struct run_place place;
+	struct run_folder folder;
 	/* report of ThreadSanitizer; NULL if not given */
 	const char *like;
 	/* pattern of the children that are followed; "": all; NULL if not given */

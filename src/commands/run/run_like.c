@@ -116,9 +116,9 @@ void run_like_release(struct run_like *like)
 static void run_like_equip(void *context, void *strategy_state)
 {
 	const struct run_like *like = context;
-	struct directed_place places[2] = {{.site = like->sites[0]}, {.site = like->sites[1]}};
+	struct directed_stop stops[2] = {{.site = like->sites[0]}, {.site = like->sites[1]}};
 
-	directed_state_init(strategy_state, places, 2);
+	directed_state_init(strategy_state, stops, 2);
 	directed_state_set_race(strategy_state);
 }
 
@@ -129,7 +129,7 @@ static void run_like_on_ran(void *context, struct contract *contract)
 
 	like->arrivals[0] = state->arrivals[0];
 	like->arrivals[1] = state->arrivals[1];
-	like->meetings = state->meetings;
+	like->rendezvous = state->rendezvous;
 }
 
 int run_like_apply(struct run_like *like, struct campaign_options *options,
@@ -162,7 +162,7 @@ void run_like_report(const struct run_like *like, const struct campaign_result *
 		return;
 	(void)fprintf(stderr,
 		"the accesses of %s met in %llu schedules; threads stopped at %s in %llu, and at %s in %llu\n",
-		like->path, (unsigned long long)like->meetings, like->frames[0],
+		like->path, (unsigned long long)like->rendezvous, like->frames[0],
 		(unsigned long long)like->arrivals[0], like->frames[1],
 		(unsigned long long)like->arrivals[1]);
 	if (!like->arrivals[0] && !like->arrivals[1])

@@ -12,7 +12,7 @@ struct run_like {
 	uint64_t sites[2];    /* return addresses of the calls that report the accesses */
 	char *frames[2];      /* text of the report: function, file and line */
 	uint64_t arrivals[2]; /* runs in which a thread stopped before this access */
-	uint64_t meetings;    /* runs in which threads stopped before both */
+	uint64_t rendezvous;  /* runs in which threads stopped before both */
 };
 
 /* Reads the first report of a data race in a file. The program is the one that made the report. */

@@ -109,7 +109,7 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	if (start->chosen_variables)
 		(void)fprintf(stderr,
 			"%s is built by raddle-cc: scheduling points are its synchronisation "
-			"operations and accesses to shared memory at the %u places that may touch "
+			"operations and accesses to shared memory at the %u locations that may touch "
 			"%u chosen variable%s\n",
 			start->program, start->chosen_sites, start->chosen_variables,
 			start->chosen_variables == 1 ? "" : "s");

@@ -347,7 +347,7 @@ static int cmd_test_run_test(int argc, char **argv)
 	arguments.listing.argv = arguments.run.program;
 	status = cmd_test_open_files(&arguments, &command, &list);
 	if (status == 0 && (run_arguments_settle(&arguments.run, &suppressions, &err) < 0 ||
-				   run_place_enter(&arguments.run.place, options, &err) < 0 ||
+				   run_folder_enter(&arguments.run.folder, options, &err) < 0 ||
 				   launch_find_runtime(&runtime, &err) < 0))
 		status = command_fail("%s", err.text);
 	options->runtime = runtime;
@@ -360,7 +360,7 @@ static int cmd_test_run_test(int argc, char **argv)
 	follow_script_release(&command.listing.program);
 	suppressions_release(&suppressions);
 	settings_release(&options->settings);
-	run_place_release(&arguments.run.place);
+	run_folder_release(&arguments.run.folder);
 	return status;
 }
 

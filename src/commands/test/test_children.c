@@ -11,7 +11,7 @@
 #include "base/shell_words.h"
 #include "commands/follow/follow_program.h"
 #include "commands/follow/follow_script.h"
-#include "commands/test/test_place.h"
+#include "commands/test/test_environment.h"
 #include "plan/settings.h"
 
 struct test_child {
@@ -66,7 +66,7 @@ static int test_children_follow(const struct test_explore *explore, const struct
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int file = input ? open(input, O_RDONLY | O_CLOEXEC) : null;
-	struct test_place place;
+	struct test_environment environment;
 	int status;
 
 	request->argv = test->argv;
@@ -77,12 +77,12 @@ static int test_children_follow(const struct test_explore *explore, const struct
 		status = error_set(err, ERROR_IO, "%s cannot be opened (%s)",
 			null < 0 ? "/dev/null" : input, strerror(errno));
 	else {
-		if (test_place_enter(&place, test))
+		if (test_environment_enter(&environment, test))
 			status = follow_run(request, result, err);
 		else
 			status = error_set(err, ERROR_IO, "its folder cannot be entered (%s)",
 				strerror(errno));
-		test_place_leave(&place);
+		test_environment_leave(&environment);
 	}
 	if (file >= 0 && file != null)
 		(void)close(file); /* nothing was written */

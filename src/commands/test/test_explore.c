@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "commands/test/test_children.h"
-#include "commands/test/test_place.h"
+#include "commands/test/test_environment.h"
 #include "commands/test/test_share.h"
 #include "model/feature.h"
 #include "platform/platform.h"
@@ -43,8 +43,8 @@ static bool test_explore_is_own(const struct finding_stack *stack)
 	return frame && !frame->is_system;
 }
 
-/* Returns whether one of the finding's places lies outside of the system's libraries. An exit
- * status, which no place shows, belongs to the program. */
+/* Returns whether one of the finding's locations lies outside of the system's libraries. An exit
+ * status, which no environment shows, belongs to the program. */
 static bool test_explore_is_own_code(const struct finding *finding)
 {
 	bool is_own = finding->kind == OUTCOME_EXIT || finding->kind == OUTCOME_CHECK_FAILED ||
@@ -131,7 +131,7 @@ static void test_explore_on_progress(void *context, const struct campaign_progre
 			text_grouped(runs, number), suite->finding_count, left, slice->test->name);
 }
 
-/* Adds the pairs of places that the worker has covered to those of the case. */
+/* Adds the pairs of locations that the worker has covered to those of the case. */
 static void test_explore_on_ran(void *context, struct contract *contract)
 {
 	struct test_slice *slice = context;
@@ -260,7 +260,7 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 		.is_enough = test_explore_is_enough};
 	struct test_case *test = slice->test;
 	struct campaign_result result = {0};
-	struct test_place place;
+	struct test_environment environment;
 	const struct test_case before = *test;
 	struct error err;
 
@@ -282,13 +282,13 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 		options.settings.input = test->input;
 	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
-	if (!test_place_enter(&place, test))
+	if (!test_environment_enter(&environment, test))
 		test_explore_break(test, "its folder cannot be entered");
 	else if (campaign_run(&options, &listener, &result, &err) < 0)
 		test_explore_break(test, err.text);
 	else
 		test_explore_settle(slice, &result, options.schedules);
-	test_place_leave(&place);
+	test_environment_leave(&environment);
 	strbuf_release(&slice->output);
 	test->spent_ns += platform_monotonic_ns() - slice->begun_ns;
 	if (slice->is_child)

@@ -69,22 +69,24 @@ static char *test_framework_expand_word(
 {
 	const struct {
 		const char *text, *value;
-	} places[] = {{"{}", test->name}, {"{group}", test->group}, {"{own}", test->own}};
+	} locations[] = {{"{}", test->name}, {"{group}", test->group}, {"{own}", test->own}};
 	struct strbuf out = STRBUF_EMPTY;
 
 	for (size_t at = 0; at < length;) {
-		bool is_place = false;
+		bool is_environment = false;
 
-		for (size_t i = 0; i < sizeof places / sizeof *places && !is_place; i++) {
-			const size_t size = strlen(places[i].text);
+		for (size_t i = 0; i < sizeof locations / sizeof *locations && !is_environment;
+			i++) {
+			const size_t size = strlen(locations[i].text);
 
-			is_place = size <= length - at && !memcmp(word + at, places[i].text, size);
-			if (is_place) {
-				test_framework_add_name(&out, places[i].value, escaped);
+			is_environment =
+				size <= length - at && !memcmp(word + at, locations[i].text, size);
+			if (is_environment) {
+				test_framework_add_name(&out, locations[i].value, escaped);
 				at += size;
 			}
 		}
-		if (!is_place)
+		if (!is_environment)
 			strbuf_add(&out, word + at++, 1);
 	}
 	return strbuf_detach(&out);

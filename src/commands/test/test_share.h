@@ -1,6 +1,6 @@
 /*
  * Shares the time of a suite among its cases. Every case first gets a slice of equal length. After
- * that, the next slice goes to the case that promises most: the number of pairs of places that its
+ * that, the next slice goes to the case that promises most: the number of pairs of locations that its
  * last slice was the first to cover, by the time that the case has used. A case that shows nothing
  * new still gets a turn when its time is short against that of the others.
  */

@@ -39,13 +39,13 @@ struct test_case {
 	uint32_t kinds;	   /* bits OUTCOME_x of its findings */
 	uint64_t spent_ns; /* time of all its campaigns */
 	uint64_t slice_ns; /* time of its last campaign, without investigations */
-	uint32_t novel;	   /* pairs of places that only this last campaign has covered */
+	uint32_t novel;	   /* pairs of locations that only this last campaign has covered */
 	enum contract_restart restart; /* that its last campaign has ended with */
 	bool is_alone;	      /* its processes disturb each other: one worker makes its runs */
 	bool has_real_clocks; /* it fails with virtual time only (explore/clocks.c) */
 	bool executes;	      /* its processes execute other programs */
 	bool has_children;    /* these were listed */
-	uint64_t *covered;    /* pairs of places covered so far (engine_run.covered); NULL: none */
+	uint64_t *covered; /* pairs of locations covered so far (engine_run.covered); NULL: none */
 	char *error;
 };
 

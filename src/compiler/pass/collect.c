@@ -243,13 +243,13 @@ static void collect_add_instruction(struct instrument *instrument, struct site s
 }
 
 /* Returns the position after the allocas of the entry block, which must stay together. */
-static LLVMValueRef collect_first_place(LLVMValueRef function)
+static LLVMValueRef collect_first_location(LLVMValueRef function)
 {
-	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+	LLVMValueRef location = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
 
-	while (LLVMIsAAllocaInst(place))
-		place = LLVMGetNextInstruction(place);
-	return place;
+	while (LLVMIsAAllocaInst(location))
+		location = LLVMGetNextInstruction(location);
+	return location;
 }
 
 static bool collect_is_intrinsic(LLVMValueRef call)
@@ -287,7 +287,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 	struct site site = {.function = function, .function_number = function_number};
 	struct site entry = site;
 
-	entry.instruction = collect_first_place(function);
+	entry.instruction = collect_first_location(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
 	entry.flags = collect_is_inside(function) ? SITE_INSIDE : 0;
 	add_site(instrument, &entry);

@@ -65,7 +65,7 @@ static LLVMMemoryBufferRef write_module(const llvm::Module &module)
 	return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "");
 }
 
-// Readers use places of instructions and files of functions only. Types and variables, four fifths
+// Readers use locations of instructions and files of functions only. Types and variables, four fifths
 // of the bitcode, are also in the debug information of the object.
 LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
 {

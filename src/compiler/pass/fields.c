@@ -243,16 +243,16 @@ static void fields_add_path(
 static bool fields_field_by_tag(const struct site *site, const char **type, uint64_t *offset)
 {
 	LLVMValueRef tag = LLVMGetMetadata(site->instruction, LLVMGetMDKindID("tbaa", 4));
-	LLVMValueRef base, place;
+	LLVMValueRef base, location;
 
 	if (!tag || LLVMGetMDNodeNumOperands(tag) < 3)
 		return false;
 	base = fields_operand(tag, 0);
-	place = fields_operand(tag, 2);
-	if (!base || base == fields_operand(tag, 1) || !place || !LLVMIsAConstantInt(place))
+	location = fields_operand(tag, 2);
+	if (!base || base == fields_operand(tag, 1) || !location || !LLVMIsAConstantInt(location))
 		return false;
 	*type = fields_string_operand(base, 0);
-	*offset = LLVMConstIntGetZExtValue(place);
+	*offset = LLVMConstIntGetZExtValue(location);
 	return *type && **type;
 }
 

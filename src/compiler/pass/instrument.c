@@ -135,7 +135,7 @@ static void instrument_mark_done(struct instrument *instrument)
 			instrument->context, LLVMMDNodeInContext2(instrument->context, &one, 1)));
 }
 
-/* Serves raddle's tests: an invalid module would otherwise fail later in an unrelated place. */
+/* Serves raddle's tests: an invalid module would otherwise fail later in an unrelated location. */
 static void instrument_verify(LLVMModuleRef module)
 {
 	char *message = NULL;

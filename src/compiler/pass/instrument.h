@@ -14,7 +14,7 @@
  * assembly.c     memory operands of inline assembly
  * values.c       values that only a run can determine, for recorded runs
  * filter.c       accesses without a site, because no other thread can see the memory
- * places.c       source positions of sites
+ * locations.c       source positions of sites
  * fields.c       struct and field that a site accesses
  * points.c       the code of a site, its stub and its record
  * waits.c        reads of loops that only wait
@@ -162,13 +162,13 @@ void describe_sites(struct instrument *instrument);
 /* Returns the address of the site's byte in the descriptions as a constant. */
 LLVMValueRef site_description(const struct instrument *instrument, size_t index);
 /* Copies the source position of `of` to code that is placed before it. */
-void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
+void copy_location(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 
 void insert_points(struct instrument *instrument);
 /* Returns the instruction before which the point after a call is placed; returns NULL if no such
  * position exists. */
-LLVMValueRef place_behind(LLVMValueRef call);
-bool has_one_way_in(LLVMBasicBlockRef block);
+LLVMValueRef location_behind(LLVMValueRef call);
+bool has_one_predecessor(LLVMBasicBlockRef block);
 
 /* Ensures that such a position exists after every invoke. */
 void split_invokes(struct instrument *instrument);

@@ -57,7 +57,7 @@ void split_invokes(struct instrument *instrument)
 			LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
 
 			if (last && LLVMIsAInvokeInst(last) &&
-				!has_one_way_in(LLVMGetNormalDest(last)))
+				!has_one_predecessor(LLVMGetNormalDest(last)))
 				invokes_split(instrument, last);
 		}
 }

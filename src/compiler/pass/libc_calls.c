@@ -97,7 +97,7 @@ static bool libc_calls_set_length(
 
 	if (access->behind) {
 		if (result != (gives_pointer ? LLVMPointerTypeKind : LLVMIntegerTypeKind) ||
-			!place_behind(call))
+			!location_behind(call))
 			return false;
 		/* A tail call would leave no place for a point after the call. */
 		LLVMSetTailCall(call, false);

@@ -57,9 +57,9 @@ static LLVMValueRef lists_first_word(const struct instrument *instrument, LLVMVa
 	return LLVMConstInt(instrument->i64, 8 * general | (6 * 8 + 16 * vector) << 32, false);
 }
 
-/* Copies the list word by word before `before`, at the source position of `place`. */
+/* Copies the list word by word before `before`, at the source position of `location`. */
 static void lists_copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
-	LLVMValueRef first, LLVMValueRef before, LLVMValueRef place)
+	LLVMValueRef first, LLVMValueRef before, LLVMValueRef location)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(before));
 	LLVMTypeRef byte = LLVMInt8TypeInContext(instrument->context);
@@ -73,14 +73,15 @@ static void lists_copy_list(struct instrument *instrument, LLVMValueRef to, LLVM
 		if (!word) {
 			address = LLVMBuildInBoundsGEP2(
 				instrument->builder, byte, from, &offset, 1, "");
-			copy_place(address, place, function);
+			copy_location(address, location, function);
 			word = LLVMBuildLoad2(instrument->builder,
 				i ? instrument->pointer : instrument->i64, address, "");
-			copy_place(word, place, function);
+			copy_location(word, location, function);
 		}
 		address = LLVMBuildInBoundsGEP2(instrument->builder, byte, to, &offset, 1, "");
-		copy_place(address, place, function);
-		copy_place(LLVMBuildStore(instrument->builder, word, address), place, function);
+		copy_location(address, location, function);
+		copy_location(
+			LLVMBuildStore(instrument->builder, word, address), location, function);
 	}
 }
 

@@ -55,7 +55,7 @@ void site_replace(struct site *site, LLVMValueRef old, LLVMValueRef new);
 
 /* Returns whether values computed in the loop can be merged from two copies. */
 bool loop_copy_is_possible(const struct loop *loop);
-/* Copies the loop. Returns the header of the copy, whose predecessor is `entry` in place of
+/* Copies the loop. Returns the header of the copy, whose predecessor is `entry` instead of
  * `loop->outside`. `sites`: those of the function; the ones behind the loop get the merged values. */
 LLVMBasicBlockRef loop_copy(struct instrument *instrument, const struct sites *sites,
 	const struct loop *loop, LLVMBasicBlockRef entry);

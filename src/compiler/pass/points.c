@@ -13,7 +13,7 @@
 #define OPERANDS_SEARCHED 64u
 
 /*
- * The assembly of a scheduling point and of its stub. For each site the pass writes the actual text in place of
+ * The assembly of a scheduling point and of its stub. For each site the pass writes the actual text instead of
  * the words between @ signs. OWN is the assembly operand that holds the number of the function. This number is
  * part of the names of two sections, one of stubs and one of records. Each function thus has its own sections,
  * and a linker that removes an unused function (--gc-sections) removes them, too. ENTRY is the name of the runtime
@@ -27,7 +27,7 @@
 /* The pass writes the reference to the called function here, or nothing if the site calls none. */
 #define CALLEE "@CALLEE@"
 /* A site calls its stub, and this call pushes a return address, which moves the stack pointer. An operand whose
- * address is relative to the stack pointer would then be found at a wrong place. For such operands POP becomes an
+ * address is relative to the stack pointer would then be found at a wrong location. For such operands POP becomes an
  * instruction that removes the return address before the stub computes the operand's address, and PUSH becomes one
  * that puts it back. For other operands both are empty. */
 #define POP "@POP@"
@@ -319,11 +319,11 @@ static LLVMValueRef points_build_value(struct instrument *instrument, const stru
 		(LLVMValueRef[]){value, description, properties, own}, 4);
 }
 
-static LLVMValueRef points_place_of(const struct site *site)
+static LLVMValueRef points_location_of(const struct site *site)
 {
 	if (site->before)
 		return site->before;
-	return site->behind ? place_behind(site->instruction) : site->instruction;
+	return site->behind ? location_behind(site->instruction) : site->instruction;
 }
 
 static LLVMValueRef points_build_point(
@@ -367,7 +367,7 @@ static LLVMValueRef points_build_point(
 	return call;
 }
 
-bool has_one_way_in(LLVMBasicBlockRef block)
+bool has_one_predecessor(LLVMBasicBlockRef block)
 {
 	unsigned ways = 0;
 
@@ -377,20 +377,20 @@ bool has_one_way_in(LLVMBasicBlockRef block)
 	return ways == 1;
 }
 
-LLVMValueRef place_behind(LLVMValueRef call)
+LLVMValueRef location_behind(LLVMValueRef call)
 {
-	LLVMValueRef place;
+	LLVMValueRef location;
 
 	if (LLVMIsACallInst(call))
 		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail
 			       ? NULL
 			       : LLVMGetNextInstruction(call);
-	if (!LLVMIsAInvokeInst(call) || !has_one_way_in(LLVMGetNormalDest(call)))
+	if (!LLVMIsAInvokeInst(call) || !has_one_predecessor(LLVMGetNormalDest(call)))
 		return NULL;
-	place = LLVMGetFirstInstruction(LLVMGetNormalDest(call));
-	while (LLVMIsAPHINode(place))
-		place = LLVMGetNextInstruction(place);
-	return place;
+	location = LLVMGetFirstInstruction(LLVMGetNormalDest(call));
+	while (LLVMIsAPHINode(location))
+		location = LLVMGetNextInstruction(location);
+	return location;
 }
 
 void insert_points(struct instrument *instrument)
@@ -402,9 +402,9 @@ void insert_points(struct instrument *instrument)
 		LLVMValueRef call;
 
 		LLVMPositionBuilderBeforeInstrAndDbgRecords(
-			instrument->builder, points_place_of(site));
+			instrument->builder, points_location_of(site));
 		call = points_build_point(instrument, site, site_description(instrument, i));
-		copy_place(call, site->instruction, site->function);
+		copy_location(call, site->instruction, site->function);
 		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
 			LLVMCreateEnumAttribute(instrument->context, nounwind, 0));
 	}

@@ -102,14 +102,14 @@ static void values_add_address(
 static void values_add_local(
 	struct instrument *instrument, const struct site *site, LLVMValueRef entry)
 {
-	LLVMValueRef place = LLVMGetNextInstruction(site->instruction);
-	LLVMValueRef next = place;
+	LLVMValueRef location = LLVMGetNextInstruction(site->instruction);
+	LLVMValueRef next = location;
 
 	while (LLVMIsAAllocaInst(next))
 		next = LLVMGetNextInstruction(next);
 	if (!filter_is_private(site->instruction))
 		values_add_address(
-			instrument, *site, site->instruction, next == entry ? entry : place);
+			instrument, *site, site->instruction, next == entry ? entry : location);
 }
 
 /* Returns the number of 64-bit words of a value that is reported word by word; 0: not reported. */
@@ -254,7 +254,7 @@ static void values_add_words(struct instrument *instrument, struct site site)
 
 static void values_add_result(struct instrument *instrument, struct site site)
 {
-	site.before = place_behind(site.instruction);
+	site.before = location_behind(site.instruction);
 	if (!site.before)
 		return;
 	if (LLVMIsACallInst(site.instruction))

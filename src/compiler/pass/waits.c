@@ -5,7 +5,7 @@
  * read says so (SITE_WAITS), and passes the condition to the runtime (enum site_wait_word).
  *
  * A loop is recognised from its read: behind the read, one conditional branch depends on nothing but
- * the value that was read. One of its ways leads back to the read. On this cycle nothing else has
+ * the value that was read. One of its edges leads back to the read. On this cycle nothing else has
  * an effect or depends on the iteration: waits_state.c. Optimisers often copy the first iteration to the front of
  * the loop; the read of this copy waits for the same value and has the same exit. waits_pair.c
  * recognises loops that read two locations.
@@ -76,11 +76,11 @@ static bool waits_is_pure(LLVMValueRef instruction)
 	}
 }
 
-/* Returns the block that follows `block` if the thread has come from `way.from`. Without optimisation, the
- * second branch of a && b depends on a phi, which is constant for one way, and the success of a
+/* Returns the block that follows `block` if the thread has come from `edge.from`. Without optimisation, the
+ * second branch of a && b depends on a phi, which is constant for one edge, and the success of a
  * compare-exchange is tested twice. If the thread may take both branches, returns NULL and sets *condition. */
 static LLVMBasicBlockRef waits_next(
-	LLVMBasicBlockRef block, struct waits_way way, LLVMValueRef *condition)
+	LLVMBasicBlockRef block, struct waits_edge edge, LLVMValueRef *condition)
 {
 	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block), value;
 	bool is_true = true;
@@ -89,19 +89,19 @@ static LLVMBasicBlockRef waits_next(
 	if (!LLVMIsConditional(branch))
 		return LLVMGetSuccessor(branch, 0);
 	value = LLVMGetCondition(branch);
-	if (way.from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
-		value = incoming_from(value, way.from);
+	if (edge.from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
+		value = incoming_from(value, edge.from);
 	if (value && LLVMIsAConstantInt(value))
 		return LLVMGetSuccessor(branch, LLVMConstIntGetZExtValue(value) ? 0 : 1);
 	*condition = value;
-	if (!value || !way.branch || !waits_is_same_test(way.branch, value, &is_true))
+	if (!value || !edge.branch || !waits_is_same_test(edge.branch, value, &is_true))
 		return NULL;
-	return LLVMGetSuccessor(branch, is_true == way.is_true ? 0 : 1);
+	return LLVMGetSuccessor(branch, is_true == edge.is_true ? 0 : 1);
 }
 
 /* Returns where the thread arrives if the branch behind the read ends the loop: behind further branches that
  * the same condition decides. */
-static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef first, struct waits_way way)
+static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef first, struct waits_edge edge)
 {
 	LLVMBasicBlockRef block = first, next;
 	LLVMValueRef at, condition;
@@ -110,19 +110,19 @@ static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef first, struct waits_way 
 		for (at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
 			if (!LLVMIsAPHINode(at) && !waits_is_pure(at))
 				return first;
-		next = waits_next(block, way, &condition);
+		next = waits_next(block, edge, &condition);
 		if (!next)
 			return first;
 		if (LLVMIsConditional(LLVMGetBasicBlockTerminator(block)))
 			first = next;
-		way.from = block;
+		edge.from = block;
 		block = next;
 	}
 	return first;
 }
 
-LLVMBasicBlockRef waits_follow(
-	struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after, struct waits_way way)
+LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
+	struct waits_edge edge)
 {
 	LLVMValueRef at = after ? LLVMGetNextInstruction(after) : LLVMGetFirstInstruction(block);
 	LLVMBasicBlockRef next;
@@ -141,10 +141,10 @@ LLVMBasicBlockRef waits_follow(
 			return at ? block : NULL; /* an inner cycle without the read */
 		}
 		read->condition = NULL;
-		next = at ? NULL : waits_next(block, way, &read->condition);
+		next = at ? NULL : waits_next(block, edge, &read->condition);
 		if (!next)
 			return block;
-		way.from = block;
+		edge.from = block;
 		block = next;
 		at = LLVMGetFirstInstruction(block);
 		after = NULL;
@@ -205,19 +205,19 @@ bool waits_may_wait(const struct site *site)
 	}
 }
 
-bool waits_find_branch(struct waits_read *read, unsigned way)
+bool waits_find_branch(struct waits_read *read, unsigned edge)
 {
 	LLVMValueRef branch;
 
 	read->branching = waits_follow(read, LLVMGetInstructionParent(read->site->instruction),
-		read->site->instruction, (struct waits_way){.from = NULL});
+		read->site->instruction, (struct waits_edge){.from = NULL});
 	if (!read->branching || !read->condition)
 		return false;
 	branch = LLVMGetBasicBlockTerminator(read->branching);
-	read->continues_if = way == 0;
-	read->back = LLVMGetSuccessor(branch, way);
-	read->exit = waits_arrive(LLVMGetSuccessor(branch, 1 - way),
-		(struct waits_way){read->branching, read, !read->continues_if});
+	read->continues_if = edge == 0;
+	read->back = LLVMGetSuccessor(branch, edge);
+	read->exit = waits_arrive(LLVMGetSuccessor(branch, 1 - edge),
+		(struct waits_edge){read->branching, read, !read->continues_if});
 	return true;
 }
 
@@ -227,33 +227,33 @@ bool waits_leads_to(const struct waits_read *from, struct waits_read *to)
 	const struct waits_read branch = *from;
 	const bool leads =
 		waits_follow(to, from->back, NULL,
-			(struct waits_way){from->branching, &branch, from->continues_if}) ==
+			(struct waits_edge){from->branching, &branch, from->continues_if}) ==
 		LLVMGetInstructionParent(to->site->instruction);
 
 	to->condition = condition;
 	return leads;
 }
 
-/* Finds the branch behind the read whose one way leads back to the read. */
+/* Finds the branch behind the read whose one edge leads back to the read. */
 static bool waits_find_cycle(struct waits_read *read)
 {
 	const struct waits_read start = *read;
 
-	for (unsigned way = 0; way < 2; way++) {
+	for (unsigned edge = 0; edge < 2; edge++) {
 		*read = start;
-		if (!waits_find_branch(read, way))
+		if (!waits_find_branch(read, edge))
 			return false;
 		if (waits_leads_to(read, read) &&
 			!has_block(read->blocks, read->block_count, read->exit) &&
 			waits_has_no_state(read) &&
 			waits_is_constant(read, read->site->pointer, 0) &&
-			waits_set_test(read, read->condition, way == 1))
+			waits_set_test(read, read->condition, edge == 1))
 			return true;
 	}
 	return false;
 }
 
-/* Returns whether both exits lead to the same place with the same values, but for the values read. */
+/* Returns whether both exits lead to the same location with the same values, but for the values read. */
 static bool waits_has_same_exit(const struct waits_read *first, const struct waits_read *loop)
 {
 	if (first->exit != loop->exit)
@@ -278,15 +278,15 @@ bool waits_is_copy(struct waits_read *read, const struct waits_read *loop, struc
 		site->pointer != loop->site->pointer || site->bytes != loop->site->bytes ||
 		!waits_may_wait(site) || waits_stores(loop))
 		return false;
-	for (unsigned way = 0; way < 2; way++) {
+	for (unsigned edge = 0; edge < 2; edge++) {
 		struct waits_read probe = {.site = next};
 
 		*read = (struct waits_read){.site = site};
-		if (!waits_find_branch(read, way))
+		if (!waits_find_branch(read, edge))
 			return false;
 		if (waits_has_same_exit(read, loop) && waits_leads_to(read, &probe) &&
 			!waits_stores(read) && !waits_stores(&probe) &&
-			waits_set_test(read, read->condition, way == 1) &&
+			waits_set_test(read, read->condition, edge == 1) &&
 			read->test == loop->test && read->operand == loop->operand)
 			return true;
 	}

@@ -25,7 +25,7 @@ struct waits_read {
 };
 
 /* How a thread comes to a block. */
-struct waits_way {
+struct waits_edge {
 	LLVMBasicBlockRef from;		 /* the block before; NULL: unknown */
 	const struct waits_read *branch; /* the branch behind this read was taken; NULL: none */
 	bool is_true;			 /* value of its condition */
@@ -35,23 +35,23 @@ struct waits_way {
 bool waits_is_own(LLVMValueRef pointer);
 /*
  * Adds the pure blocks from `block` on to the cycle, up to the read or a branch that depends on more than
- * the way, whose condition it sets. Returns the last block, or NULL. `after`: the instruction before the
+ * the edge, whose condition it sets. Returns the last block, or NULL. `after`: the instruction before the
  * first one that is looked at; NULL: begins at the block.
  */
-LLVMBasicBlockRef waits_follow(
-	struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after, struct waits_way way);
-/* Finds the first conditional branch after the read. Assumes that its successor number `way` (0 or 1)
+LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
+	struct waits_edge edge);
+/* Finds the first conditional branch after the read. Assumes that its successor number `edge` (0 or 1)
  * continues the loop, and the other one leaves it: sets read->back to the former, and read->exit to the
  * block that the latter leads to. Returns false if the code after the read has no such branch. */
-bool waits_find_branch(struct waits_read *read, unsigned way);
-/* Returns whether the way back of `from` leads to the read `to`, and adds the blocks on this way to `to`. */
+bool waits_find_branch(struct waits_read *read, unsigned edge);
+/* Returns whether the edge back of `from` leads to the read `to`, and adds the blocks on this edge to `to`. */
 bool waits_leads_to(const struct waits_read *from, struct waits_read *to);
 /* Returns whether the value is the same in every iteration, so that it can be computed before the read
  * (waits_build.c). `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);
 bool waits_may_wait(const struct site *site);
 /* Returns whether the read is a copy of that of the loop, in front of the loop: it tests the same value, has
- * the same exit, and its other way leads to the read `next`. Sets *read but for its site. */
+ * the same exit, and its other edge leads to the read `next`. Sets *read but for its site. */
 bool waits_is_copy(struct waits_read *read, const struct waits_read *loop, struct site *next);
 
 /* ---- the values that end the loop (waits_test.c) ---- */

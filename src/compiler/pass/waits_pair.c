@@ -6,7 +6,7 @@
  * wait.
  *
  * A wait for the first read of an iteration excludes that this read is executed, then other threads
- * write, and then the second read ends the loop. If both reads end it in the same way, this makes no
+ * write, and then the second read ends the loop. If both reads end it in the same edge, this makes no
  * difference: the thread could have executed the first read after these writes, too. Else the second
  * read waits, and the first one is an ordinary step. Earlier iterations do nothing, so that an order of
  * one iteration stands for all orders.
@@ -37,7 +37,7 @@ static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 	       waits_set_test(read, read->condition, is_true);
 }
 
-/* Returns whether both ways out lead to the same place, where the values of an iteration are not used. */
+/* Returns whether both edges out lead to the same location, where the values of an iteration are not used. */
 static bool waits_pair_ends_alike(const struct waits_read *first, const struct waits_read *second)
 {
 	return first->exit == second->exit &&
@@ -64,7 +64,7 @@ static bool waits_pair_has_copy(const struct waits_pair *pair, LLVMBasicBlockRef
 	return false;
 }
 
-/* Returns whether each way into the cycle comes to the first read, or comes from a copy of it. */
+/* Returns whether each edge into the cycle comes to the first read, or comes from a copy of it. */
 static bool waits_pair_begins_with_first(const struct waits_pair *pair)
 {
 	const struct waits_read *first = pair->first;
@@ -81,7 +81,7 @@ static bool waits_pair_begins_with_first(const struct waits_pair *pair)
 			from = LLVMGetInstructionParent(LLVMGetUser(use));
 			if (!has_block(first->blocks, first->block_count, from) &&
 				waits_follow(&probe, first->blocks[i], NULL,
-					(struct waits_way){.from = from}) !=
+					(struct waits_edge){.from = from}) !=
 					LLVMGetInstructionParent(first->site->instruction) &&
 				!waits_pair_has_copy(pair, from))
 				return false;
@@ -92,13 +92,13 @@ static bool waits_pair_begins_with_first(const struct waits_pair *pair)
 
 /* Finds the cycle from `first` to `second` and back. */
 static bool waits_pair_find(
-	struct waits_read *first, struct waits_read *second, unsigned way, unsigned second_way)
+	struct waits_read *first, struct waits_read *second, unsigned edge, unsigned second_edge)
 {
-	return waits_find_branch(first, way) && waits_find_branch(second, second_way) &&
+	return waits_find_branch(first, edge) && waits_find_branch(second, second_edge) &&
 	       waits_leads_to(first, second) && waits_leads_to(second, first) &&
 	       waits_pair_add_blocks(first, second) && waits_pair_add_blocks(second, first) &&
-	       waits_has_no_state(first) && waits_pair_is_known(first, way == 1) &&
-	       waits_pair_is_known(second, second_way == 1);
+	       waits_has_no_state(first) && waits_pair_is_known(first, edge == 1) &&
+	       waits_pair_is_known(second, second_edge == 1);
 }
 
 static bool waits_pair_may_wait(const struct site *site)
@@ -116,12 +116,12 @@ void waits_mark_pair(struct instrument *instrument, const struct sites *sites, s
 		if (i == index || i + DISTANCE_MOST < index || i > index + DISTANCE_MOST ||
 			other->flags & SITE_WAITS || !waits_pair_may_wait(other))
 			continue;
-		for (unsigned ways = 0; ways < 4; ways++) {
+		for (unsigned edges = 0; edges < 4; edges++) {
 			struct waits_read first = {.site = site}, second = {.site = other};
 
 			first.other = &second;
 			second.other = &first;
-			if (!waits_pair_find(&first, &second, ways & 1, ways >> 1))
+			if (!waits_pair_find(&first, &second, edges & 1, edges >> 1))
 				continue;
 			if (waits_pair_ends_alike(&first, &second))
 				waits_mark(instrument, &first);

@@ -82,18 +82,18 @@ UNALIGNED(64)
 RANGE(__tsan_read_range, SITE_RANGE_READ)
 RANGE(__tsan_write_range, SITE_RANGE_WRITE)
 
-TSAN_EXPORT void __tsan_vptr_update(void **place, void *table);
-TSAN_EXPORT void __tsan_vptr_update(void **place, void *table)
+TSAN_EXPORT void __tsan_vptr_update(void **location, void *table);
+TSAN_EXPORT void __tsan_vptr_update(void **location, void *table)
 {
 	/* A constructor that writes the same pointer again does not race. */
-	if (*place != table)
-		tsan_reached(place, sizeof *place, SITE_STORE, SITE_RELAXED, TSAN_SITE);
+	if (*location != table)
+		tsan_reached(location, sizeof *location, SITE_STORE, SITE_RELAXED, TSAN_SITE);
 }
 
-TSAN_EXPORT void __tsan_vptr_read(void **place);
-TSAN_EXPORT void __tsan_vptr_read(void **place)
+TSAN_EXPORT void __tsan_vptr_read(void **location);
+TSAN_EXPORT void __tsan_vptr_read(void **location)
 {
-	tsan_reached(place, sizeof *place, SITE_LOAD, SITE_RELAXED, TSAN_SITE);
+	tsan_reached(location, sizeof *location, SITE_LOAD, SITE_RELAXED, TSAN_SITE);
 }
 
 TSAN_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t bytes);

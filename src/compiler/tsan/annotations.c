@@ -7,7 +7,7 @@
 
 #define UNUSED __attribute__((unused))
 #define ADDRESS const volatile void *address
-#define PLACE UNUSED const char *file, UNUSED int line
+#define LOCATION UNUSED const char *file, UNUSED int line
 
 /* Flags of sanitizer/tsan_interface.h. */
 #define MUTEX_TRY_LOCK_FAILED 0x20u
@@ -25,22 +25,23 @@
 
 FUNCTION(void, __tsan_acquire, (ADDRESS), ACQUIRE)
 FUNCTION(void, __tsan_release, (ADDRESS), RELEASE)
-FUNCTION(void, AnnotateHappensAfter, (PLACE, ADDRESS), ACQUIRE)
-FUNCTION(void, AnnotateHappensBefore, (PLACE, ADDRESS), RELEASE)
-FUNCTION(void, WTFAnnotateHappensAfter, (PLACE, ADDRESS), ACQUIRE)
-FUNCTION(void, WTFAnnotateHappensBefore, (PLACE, ADDRESS), RELEASE)
+FUNCTION(void, AnnotateHappensAfter, (LOCATION, ADDRESS), ACQUIRE)
+FUNCTION(void, AnnotateHappensBefore, (LOCATION, ADDRESS), RELEASE)
+FUNCTION(void, WTFAnnotateHappensAfter, (LOCATION, ADDRESS), ACQUIRE)
+FUNCTION(void, WTFAnnotateHappensBefore, (LOCATION, ADDRESS), RELEASE)
 
 FUNCTION(void, __tsan_ignore_thread_begin, (void), tsan_ignore(1))
 FUNCTION(void, __tsan_ignore_thread_end, (void), tsan_ignore(-1))
-FUNCTION(void, AnnotateIgnoreReadsBegin, (PLACE), tsan_ignore(1))
-FUNCTION(void, AnnotateIgnoreReadsEnd, (PLACE), tsan_ignore(-1))
-FUNCTION(void, AnnotateIgnoreWritesBegin, (PLACE), tsan_ignore(1))
-FUNCTION(void, AnnotateIgnoreWritesEnd, (PLACE), tsan_ignore(-1))
-FUNCTION(void, AnnotateBenignRace, (PLACE, ADDRESS, UNUSED const char *why),
+FUNCTION(void, AnnotateIgnoreReadsBegin, (LOCATION), tsan_ignore(1))
+FUNCTION(void, AnnotateIgnoreReadsEnd, (LOCATION), tsan_ignore(-1))
+FUNCTION(void, AnnotateIgnoreWritesBegin, (LOCATION), tsan_ignore(1))
+FUNCTION(void, AnnotateIgnoreWritesEnd, (LOCATION), tsan_ignore(-1))
+FUNCTION(void, AnnotateBenignRace, (LOCATION, ADDRESS, UNUSED const char *why),
 	tsan_ignore_memory(address, 1))
-FUNCTION(void, AnnotateBenignRaceSized, (PLACE, ADDRESS, size_t bytes, UNUSED const char *why),
+FUNCTION(void, AnnotateBenignRaceSized, (LOCATION, ADDRESS, size_t bytes, UNUSED const char *why),
 	tsan_ignore_memory(address, bytes))
-FUNCTION(void, WTFAnnotateBenignRaceSized, (PLACE, ADDRESS, size_t bytes, UNUSED const char *why),
+FUNCTION(void, WTFAnnotateBenignRaceSized,
+	(LOCATION, ADDRESS, size_t bytes, UNUSED const char *why),
 	tsan_ignore_memory(address, bytes))
 
 /* Each call of a lock's function lies between a call before it and one after it. */
@@ -59,11 +60,11 @@ FUNCTION(void, __tsan_mutex_pre_divert, (UNUSED ADDRESS, UNUSED unsigned flags),
 FUNCTION(void, __tsan_mutex_post_divert, (UNUSED ADDRESS, UNUSED unsigned flags), tsan_ignore(1))
 EMPTY(__tsan_mutex_create, UNUSED ADDRESS, UNUSED unsigned flags)
 EMPTY(__tsan_mutex_destroy, UNUSED ADDRESS, UNUSED unsigned flags)
-FUNCTION(void, AnnotateRWLockAcquired, (PLACE, ADDRESS, UNUSED long is_write), ACQUIRE)
-FUNCTION(void, AnnotateRWLockReleased, (PLACE, ADDRESS, UNUSED long is_write), RELEASE)
-EMPTY(AnnotateRWLockCreate, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateRWLockCreateStatic, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateRWLockDestroy, PLACE, UNUSED ADDRESS)
+FUNCTION(void, AnnotateRWLockAcquired, (LOCATION, ADDRESS, UNUSED long is_write), ACQUIRE)
+FUNCTION(void, AnnotateRWLockReleased, (LOCATION, ADDRESS, UNUSED long is_write), RELEASE)
+EMPTY(AnnotateRWLockCreate, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateRWLockCreateStatic, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateRWLockDestroy, LOCATION, UNUSED ADDRESS)
 
 /* A fiber's accesses count as those of its thread. What a fiber has done happens before it continues,
  * also on another thread. The handle of a thread's own stack is the address of `fiber_now`. */
@@ -103,29 +104,29 @@ EMPTY(__tsan_external_assign_tag, UNUSED ADDRESS, UNUSED void *tag)
 
 /* Annotations without an effect in ThreadSanitizer, too, or without a meaning here. */
 EMPTY(__tsan_flush_memory, void)
-EMPTY(AnnotateIgnoreSyncBegin, PLACE)
-EMPTY(AnnotateIgnoreSyncEnd, PLACE)
-EMPTY(AnnotateThreadName, PLACE, UNUSED const char *name)
-EMPTY(AnnotateCondVarSignal, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateCondVarSignalAll, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateCondVarWait, PLACE, UNUSED ADDRESS, UNUSED const volatile void *lock)
-EMPTY(AnnotateMutexIsNotPHB, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateMutexIsUsedAsCondVar, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotatePCQCreate, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotatePCQDestroy, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotatePCQGet, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotatePCQPut, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateNewMemory, PLACE, UNUSED ADDRESS, UNUSED size_t bytes)
-EMPTY(AnnotatePublishMemoryRange, PLACE, UNUSED ADDRESS, UNUSED size_t bytes)
-EMPTY(AnnotateUnpublishMemoryRange, PLACE, UNUSED ADDRESS, UNUSED size_t bytes)
-EMPTY(AnnotateMemoryIsInitialized, PLACE, UNUSED ADDRESS, UNUSED size_t bytes)
-EMPTY(AnnotateMemoryIsUninitialized, PLACE, UNUSED ADDRESS, UNUSED size_t bytes)
-EMPTY(AnnotateExpectRace, PLACE, UNUSED ADDRESS, UNUSED const char *why)
-EMPTY(AnnotateFlushExpectedRaces, PLACE)
-EMPTY(AnnotateEnableRaceDetection, PLACE, UNUSED int enable)
-EMPTY(AnnotateTraceMemory, PLACE, UNUSED ADDRESS)
-EMPTY(AnnotateFlushState, PLACE)
-EMPTY(AnnotateNoOp, PLACE, UNUSED ADDRESS)
+EMPTY(AnnotateIgnoreSyncBegin, LOCATION)
+EMPTY(AnnotateIgnoreSyncEnd, LOCATION)
+EMPTY(AnnotateThreadName, LOCATION, UNUSED const char *name)
+EMPTY(AnnotateCondVarSignal, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateCondVarSignalAll, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateCondVarWait, LOCATION, UNUSED ADDRESS, UNUSED const volatile void *lock)
+EMPTY(AnnotateMutexIsNotPHB, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateMutexIsUsedAsCondVar, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotatePCQCreate, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotatePCQDestroy, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotatePCQGet, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotatePCQPut, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateNewMemory, LOCATION, UNUSED ADDRESS, UNUSED size_t bytes)
+EMPTY(AnnotatePublishMemoryRange, LOCATION, UNUSED ADDRESS, UNUSED size_t bytes)
+EMPTY(AnnotateUnpublishMemoryRange, LOCATION, UNUSED ADDRESS, UNUSED size_t bytes)
+EMPTY(AnnotateMemoryIsInitialized, LOCATION, UNUSED ADDRESS, UNUSED size_t bytes)
+EMPTY(AnnotateMemoryIsUninitialized, LOCATION, UNUSED ADDRESS, UNUSED size_t bytes)
+EMPTY(AnnotateExpectRace, LOCATION, UNUSED ADDRESS, UNUSED const char *why)
+EMPTY(AnnotateFlushExpectedRaces, LOCATION)
+EMPTY(AnnotateEnableRaceDetection, LOCATION, UNUSED int enable)
+EMPTY(AnnotateTraceMemory, LOCATION, UNUSED ADDRESS)
+EMPTY(AnnotateFlushState, LOCATION)
+EMPTY(AnnotateNoOp, LOCATION, UNUSED ADDRESS)
 
 TSAN_EXPORT int RunningOnValgrind(void);
 TSAN_EXPORT int RunningOnValgrind(void)

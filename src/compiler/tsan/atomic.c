@@ -25,11 +25,11 @@ static inline uint8_t atomic_order_of(int order)
 	TSAN_EXPORT tsan_a##width __tsan_atomic##width##_load(                                     \
 		const volatile tsan_a##width *address, int order)                                  \
 	{                                                                                          \
-		volatile tsan_a##width *place = (volatile tsan_a##width *)(uintptr_t)address;      \
+		volatile tsan_a##width *location = (volatile tsan_a##width *)(uintptr_t)address;   \
                                                                                                    \
 		tsan_reached(                                                                      \
 			address, width / 8, SITE_ATOMIC_LOAD, atomic_order_of(order), TSAN_SITE);  \
-		return sizeof *place == 16 ? SWAP_IF(width, place, 0, 0) : *place;                 \
+		return sizeof *location == 16 ? SWAP_IF(width, location, 0, 0) : *location;        \
 	}
 
 /* An update that computes `wanted` from `old` and `value`. */

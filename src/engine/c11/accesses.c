@@ -136,7 +136,7 @@ static void accesses_access_load(
 
 /* Returns the index of the store before which the new one comes in modification order; the
  * strategy chooses among those that the thread's view permits. */
-static uint32_t accesses_access_place(const struct engine_op *op,
+static uint32_t accesses_access_index(const struct engine_op *op,
 	const struct c11_location *location, bool is_point, uint32_t *stamp)
 {
 	const uint32_t least = accesses_access_least_stamp(op->order, c11_number(location));
@@ -345,7 +345,7 @@ static void accesses_access_perform(
 	} else if (op->kind == OP_ATOMIC_UPDATE) {
 		accesses_access_update(op, location, is_point);
 	} else {
-		index = accesses_access_place(op, location, is_point, &stamp);
+		index = accesses_access_index(op, location, is_point, &stamp);
 		accesses_access_store(op, location, index, stamp, NULL);
 	}
 }

@@ -1,4 +1,4 @@
-/* Assigns places to workers, and exchanges lessons, memory and ignored races between rounds. */
+/* Assigns positions to workers, and exchanges lessons, memory and ignored races between rounds. */
 #include "explore/schemes/rounds_internal.h"
 
 #include <stdlib.h>
@@ -50,11 +50,11 @@ static uint32_t rounds_ordered(const struct campaign *campaign)
 uint64_t rounds_resume_at(const struct campaign *campaign, uint64_t run)
 {
 	struct rounds *round = campaign->rounds;
-	const uint32_t place = rounds_place_of(campaign, run);
+	const uint32_t position = rounds_position_of(campaign, run);
 
-	if (place >= rounds_ordered(campaign))
+	if (position >= rounds_ordered(campaign))
 		return run;
-	memset(round->is_made, 0, place * sizeof *round->is_made);
+	memset(round->is_made, 0, position * sizeof *round->is_made);
 	return round->first;
 }
 
@@ -232,7 +232,7 @@ static int rounds_next_batch(
 		round->given += rounds_batch_size(campaign, worker);
 		worker->run_end = round->first + round->given;
 	}
-	if (rounds_place_of(campaign, worker->run_first) >= round->hold)
+	if (rounds_position_of(campaign, worker->run_first) >= round->hold)
 		return 0;
 	plan->round = round->number;
 	plan->round_first = round->first;
@@ -265,8 +265,8 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
 
 static bool rounds_has_long_run(const struct rounds *round)
 {
-	for (uint32_t place = 0; place < round->runs; place++)
-		if (round->log[place].steps >= LONG_RUN_STEPS)
+	for (uint32_t position = 0; position < round->runs; position++)
+		if (round->log[position].steps >= LONG_RUN_STEPS)
 			return true;
 	return false;
 }
@@ -448,11 +448,11 @@ static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
 static uint64_t rounds_runs_made(const struct campaign *campaign)
 {
 	const struct rounds *round = campaign->rounds;
-	uint32_t place = 0;
+	uint32_t position = 0;
 
-	while (place < round->settled && round->is_made[place])
-		place++;
-	return round->first + place;
+	while (position < round->settled && round->is_made[position])
+		position++;
+	return round->first + position;
 }
 
 const struct scheme scheme_rounds = {

@@ -35,38 +35,38 @@ static void rounds_take_races(
 
 /* Converts the detector's counters, which count since the worker's start, to those of the run. */
 static void rounds_take_log(
-	struct campaign *campaign, struct campaign_worker *worker, uint32_t place)
+	struct campaign *campaign, struct campaign_worker *worker, uint32_t position)
 {
 	struct rounds *round = campaign->rounds;
 	const struct contract_run *from =
-		contract_run_of(worker->worker.contract, round->first + place);
-	struct contract_run *log = &round->log[place];
+		contract_run_of(worker->worker.contract, round->first + position);
+	struct contract_run *log = &round->log[position];
 
 	*log = *from;
 	log->races_suppressed -= worker->races_ignored;
 	log->blind_runs -= worker->blind_runs;
 	worker->races_ignored = from->races_suppressed;
 	worker->blind_runs = from->blind_runs;
-	rounds_take_races(campaign, worker, round->first + place, from->races_seen);
+	rounds_take_races(campaign, worker, round->first + position, from->races_seen);
 }
 
 void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker, uint64_t end)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 	struct rounds *round = campaign->rounds;
-	const uint32_t first = rounds_place_of(campaign, worker->run_first);
-	uint32_t place = first;
+	const uint32_t first = rounds_position_of(campaign, worker->run_first);
+	uint32_t position = first;
 
 	if (end <= worker->run_first || end > worker->run_end)
 		return;
-	for (; place < rounds_place_of(campaign, end); place++) {
-		BUG_ON(round->is_made[place]); /* each run is made once */
-		round->is_made[place] = true;
-		rounds_take_log(campaign, worker, place);
+	for (; position < rounds_position_of(campaign, end); position++) {
+		BUG_ON(round->is_made[position]); /* each run is made once */
+		round->is_made[position] = true;
+		rounds_take_log(campaign, worker, position);
 	}
 	if (strategy->learning.gather)
 		strategy->learning.gather(campaign->rounds->knowledge,
-			contract_strategy(worker->worker.contract), first, place - first);
+			contract_strategy(worker->worker.contract), first, position - first);
 	worker->run_first = end;
 }
 
@@ -78,7 +78,7 @@ static void rounds_find_hold(struct campaign *campaign)
 
 	round->hold = ROUNDS_NO_HOLD;
 	if (round->failure_count && !campaign->options->keep_going)
-		round->hold = rounds_place_of(campaign, round->failures[0].failure.run_number);
+		round->hold = rounds_position_of(campaign, round->failures[0].failure.run_number);
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
 
@@ -124,7 +124,7 @@ int rounds_take_failure(
 	struct campaign_failure caught;
 
 	(void)err;
-	round->keys[rounds_place_of(campaign, contract->run_number)] =
+	round->keys[rounds_position_of(campaign, contract->run_number)] =
 		failure_key(&contract->outcome);
 	if (failure_copy_from(campaign, worker, &caught)) {
 		rounds_keep_failure(round, &caught);
@@ -148,26 +148,27 @@ static void rounds_add_run(struct contract_totals *totals, const struct contract
 		totals->threads_most = run->threads;
 }
 
-/* Discards the results from `place` on. One worker makes these runs again. */
-static void rounds_repeat(struct campaign *campaign, uint32_t place)
+/* Discards the results from `position` on. One worker makes these runs again. */
+static void rounds_repeat(struct campaign *campaign, uint32_t position)
 {
 	struct rounds *round = campaign->rounds;
-	const uint32_t count = round->runs - place;
+	const uint32_t count = round->runs - position;
 
 	exclusive_forget_others(campaign);
 	rounds_release_failures(round);
-	memset(&round->is_made[place], 0, count * sizeof *round->is_made);
-	memset(&round->keys[place], 0, count * sizeof *round->keys);
-	round->settled = place;
-	round->given = rounds_place_of(campaign, rounds_resume_at(campaign, round->first + place));
+	memset(&round->is_made[position], 0, count * sizeof *round->is_made);
+	memset(&round->keys[position], 0, count * sizeof *round->keys);
+	round->settled = position;
+	round->given =
+		rounds_position_of(campaign, rounds_resume_at(campaign, round->first + position));
 	round->hold = ROUNDS_NO_HOLD;
 	campaign->exclusive.must_repeat = false;
 }
 
-static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct error *err)
+static int rounds_settle_run(struct campaign *campaign, uint32_t position, struct error *err)
 {
 	struct rounds *round = campaign->rounds;
-	const struct contract_run *log = &round->log[place];
+	const struct contract_run *log = &round->log[position];
 	const struct contract_totals before = round->counted;
 	struct campaign_failure first;
 	int result;
@@ -175,13 +176,14 @@ static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct e
 	rounds_add_run(&round->counted, log);
 	round->races_ignored += log->races_suppressed;
 	round->blind_runs += log->blind_runs;
-	round->settled = place + 1;
+	round->settled = position + 1;
 	/* A suppressed race ended this run before later rounds ignore it. */
-	if (round->keys[place] && failure_is_suppressed(campaign, round->keys[place])) {
+	if (round->keys[position] && failure_is_suppressed(campaign, round->keys[position])) {
 		campaign->known.suppressed_runs++;
 		round->races_ignored++;
 	}
-	if (!round->failure_count || round->failures[0].failure.run_number != round->first + place)
+	if (!round->failure_count ||
+		round->failures[0].failure.run_number != round->first + position)
 		return 0;
 	first = round->failures[0];
 	memmove(round->failures, round->failures + 1,
@@ -192,7 +194,7 @@ static int rounds_settle_run(struct campaign *campaign, uint32_t place, struct e
 		round->counted = before;
 		round->races_ignored -= log->races_suppressed;
 		round->blind_runs -= log->blind_runs;
-		rounds_repeat(campaign, place);
+		rounds_repeat(campaign, position);
 	}
 	rounds_find_hold(campaign);
 	return result;
@@ -202,14 +204,14 @@ int rounds_settle(struct campaign *campaign, bool is_last, struct error *err)
 {
 	struct rounds *round = campaign->rounds;
 
-	for (uint32_t place = round->settled; place < round->given; place++) {
+	for (uint32_t position = round->settled; position < round->given; position++) {
 		int result;
 
-		if (!round->is_made[place] && !is_last)
+		if (!round->is_made[position] && !is_last)
 			return 0;
-		if (round->is_over || !round->is_made[place])
+		if (round->is_over || !round->is_made[position])
 			continue;
-		result = rounds_settle_run(campaign, place, err);
+		result = rounds_settle_run(campaign, position, err);
 		if (result < 0)
 			return result;
 		round->is_over = campaign->is_stopping;
@@ -241,9 +243,10 @@ void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals
 
 	*totals = round->counted;
 	/* Runs that are made but not settled count for the progress only. */
-	for (uint32_t place = round->settled; !round->is_over && place < round->given; place++)
-		if (round->is_made[place])
-			rounds_add_run(totals, &round->log[place]);
+	for (uint32_t position = round->settled; !round->is_over && position < round->given;
+		position++)
+		if (round->is_made[position])
+			rounds_add_run(totals, &round->log[position]);
 	campaign->result->races_ignored = round->races_ignored;
 	campaign->result->blind_runs = round->blind_runs;
 	if (round->counted.runs && strategy->guarantee &&

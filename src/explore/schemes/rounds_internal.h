@@ -21,8 +21,8 @@ struct rounds {
 	uint64_t first;	 /* number of its first run */
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
-	uint32_t given; /* places below this one are assigned to workers */
-	/* All runs before this place are counted, and their failures are investigated. Ordered runs
+	uint32_t given; /* positions below this one are assigned to workers */
+	/* All runs before this position are counted, and their failures are investigated. Ordered runs
 	 * may be made again after that. */
 	uint32_t settled;
 	/* index of the first run of the round that failed and is not yet investigated; workers
@@ -38,7 +38,7 @@ struct rounds {
 	uint64_t layout_until; /* the layout changes when `before` reaches this number */
 	uint8_t is_made[STRATEGY_ROUND_MOST];
 	struct contract_run log[STRATEGY_ROUND_MOST];
-	uint64_t keys[STRATEGY_ROUND_MOST]; /* keys of failing runs, by place; 0: none */
+	uint64_t keys[STRATEGY_ROUND_MOST]; /* keys of failing runs, by position; 0: none */
 	/* new failures that await investigation, sorted by run */
 	struct campaign_failure *failures;
 	uint32_t failure_count;
@@ -59,12 +59,12 @@ static inline const struct strategy *rounds_strategy_of(const struct campaign *c
 	return strategies[campaign->options->strategy];
 }
 
-static inline uint32_t rounds_place_of(const struct campaign *campaign, uint64_t run)
+static inline uint32_t rounds_position_of(const struct campaign *campaign, uint64_t run)
 {
 	return (uint32_t)(run - campaign->rounds->first);
 }
 
-/* Returns the run with which a worker begins that makes the runs from `run` on again, or in place of
+/* Returns the run with which a worker begins that makes the runs from `run` on again, or instead of
  * another worker. An ordered run needs the state after the run before. The worker therefore makes
  * all ordered runs again, and those that are settled do not count twice. */
 uint64_t rounds_resume_at(const struct campaign *campaign, uint64_t run);

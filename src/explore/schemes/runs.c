@@ -128,7 +128,7 @@ int runs_find(struct campaign *campaign, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"strategy %s derives its runs from earlier runs, so a shard cannot run alone; %s",
 			strategy->name,
-			strategy->search.tasks ? "use --mpi, -j or strategy icb in place of --shard"
+			strategy->search.tasks ? "use --mpi, -j or strategy icb instead of --shard"
 					       : "use strategy icb, or leave --shard out");
 	campaign->runs.end = first + FINDING_SHARD_RUNS;
 	if (options->schedules && options->schedules / shards < FINDING_SHARD_RUNS)

@@ -47,22 +47,22 @@ static int build_contradiction(struct error *err, const char *what, uint64_t num
 		what, number);
 }
 
-/* Gives the thread its place in the file in the order of first appearance. */
-static int build_place_thread(struct schedule_file *file, const struct finding_source *source,
-	uint32_t *places, uint16_t index, struct error *err)
+/* Gives the thread its location in the file in the order of first appearance. */
+static int build_location_thread(struct schedule_file *file, const struct finding_source *source,
+	uint32_t *locations, uint16_t index, struct error *err)
 {
 	char *path;
 
 	if (index && index >= source->thread_count)
 		return build_contradiction(err, "the schedule names thread", index);
-	if (places[index])
+	if (locations[index])
 		return 0;
 	path = finding_thread_path(source->threads, source->thread_count, index);
 	if (!path)
 		return build_contradiction(err, "no path of creations leads to thread", index);
 	file->threads[file->thread_count] =
 		(struct schedule_thread){.name = thread_path_name(path), .path = path};
-	places[index] = ++file->thread_count;
+	locations[index] = ++file->thread_count;
 	return 0;
 }
 
@@ -71,8 +71,8 @@ static int build_finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
-	FREE_SCOPED uint32_t *places =
-		array_new(thread_count, sizeof *places); /* place + 1 by index */
+	FREE_SCOPED uint32_t *locations =
+		array_new(thread_count, sizeof *locations); /* location + 1 by index */
 	struct schedule_file file = {
 		.program = string_copy(source->program),
 		.outcome = string_copy(outcome_descriptions[source->outcome->kind].word),
@@ -87,10 +87,11 @@ static int build_finding_schedule_from_segments(
 		struct schedule_segment segment = source->segments[i];
 
 		if (!(segment.flags & SEGMENT_VALUE)) {
-			status = build_place_thread(&file, source, places, segment.thread, err);
+			status = build_location_thread(
+				&file, source, locations, segment.thread, err);
 			if (status)
 				break;
-			segment.thread = (uint16_t)(places[segment.thread] - 1);
+			segment.thread = (uint16_t)(locations[segment.thread] - 1);
 			file.step_count += segment.count;
 		}
 		file.segments[file.segment_count++] = segment;

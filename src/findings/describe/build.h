@@ -35,7 +35,7 @@ struct finding_source {
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
 	const char *program; /* for the schedule's text; NULL if omitted */
 	/*
-	 * Race: return addresses of the earlier access, innermost first; 0: only its place is known
+	 * Race: return addresses of the earlier access, innermost first; 0: only its location is known
 	 */
 	const uint64_t *earlier_stack;
 	uint32_t earlier_count;
@@ -46,7 +46,7 @@ struct finding_source {
 
 /*
  * Fills the parts of the finding that the run shows; the rest of *out is zero. `symbols` NULL:
- * places are addresses. If no process is stopped, stacks have one frame, the place of the outcome.
+ * locations are addresses. If no process is stopped, stacks have one frame, the location of the outcome.
  * The error reports an inconsistent source; *out is untouched then.
  */
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,

@@ -5,11 +5,11 @@
 #include "findings/describe/build.h"
 #include "findings/describe/signals.h"
 
-/* Upper bound for the frames at one place, inlined functions included. */
+/* Upper bound for the frames at one location, inlined functions included. */
 #define SITE_FRAMES_MAX 16
 
-/* A place in the code is either the return address of a call or the address of an access to memory. */
-enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
+/* A location in the code is either the return address of a call or the address of an access to memory. */
+enum code_location { LOCATION_OF_CALL, LOCATION_OF_ACCESS };
 
 struct wrapper;	  /* call_chain.c: a short function and its call sites */
 struct first_use; /* words.c: first use of an object, by address and class */
@@ -34,15 +34,15 @@ struct builder {
 /*
  * Adds text in which each word in braces stands for the next value:
  *   {text} const char *
- *   {object} const char *, of builder_object() and its like: without the place of its first use;
+ *   {object} const char *, of builder_object() and its like: without the location of its first use;
  *     NULL: "it"
  *   {thread} struct thread_id: "main.0"
  *   {titled} const char *, a thread's path, with the name that the program gave the thread
- *   {frame} const struct finding_frame *: "bank.c:41", "f in libfoo.so", or "an unknown place"
+ *   {frame} const struct finding_frame *: "bank.c:41", "f in libfoo.so", or "an unknown location"
  *   {stack} const struct finding_stack *: its frame in the user's code, as {frame}
  *   {actor} const struct trace_event *, an event of the trace: its thread
- *   {place} const struct trace_event *: its place
- *   {step} no value: the place of the last {actor}, whose step is marked as explained by this line
+ *   {location} const struct trace_event *: its location
+ *   {step} no value: the location of the last {actor}, whose step is marked as explained by this line
  */
 void builder_add_sentence(
 	const struct builder *builder, struct strbuf *out, const char *format, ...);
@@ -83,21 +83,21 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* Adds a line for each module whose variables have no names, with the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
-/* Fills the frames at the place, innermost first, and returns their number; 0: no debug information covers the place. */
-unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
-	struct symbols_frame frames[SITE_FRAMES_MAX]);
-/* The innermost frame in the user's code at the place; where no frame is in the user's code, the innermost frame. */
+/* Fills the frames at the location, innermost first, and returns their number; 0: no debug information covers the location. */
+unsigned builder_frames_at(const struct builder *builder, uint64_t site,
+	enum code_location location, struct symbols_frame frames[SITE_FRAMES_MAX]);
+/* The innermost frame in the user's code at the location; where no frame is in the user's code, the innermost frame. */
 struct finding_frame builder_frame_at(
-	const struct builder *builder, uint64_t site, enum code_place place);
+	const struct builder *builder, uint64_t site, enum code_location location);
 struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame);
 /* Does for an event what builder_frame() does for an address; in a library header, returns the
  * frame of the calling code. */
 struct finding_frame builder_event_frame(
 	const struct builder *builder, const struct trace_event *event);
-void builder_add_event_place(
+void builder_add_event_location(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
-/* Place where the holder of a waited-for object acquired it. */
+/* Location where the holder of a waited-for object acquired it. */
 struct finding_frame builder_held_since(
 	const struct builder *builder, const struct wait_edge *edge);
 /* Returns whether raddle's runtime has the code at the address. Needs symbols. */
@@ -113,8 +113,8 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
 	unsigned count, struct finding_stack *stack);
 
-/* Adds "bank.c:41", "f in libfoo.so", or "an unknown place". */
-void frame_place(const struct finding_frame *frame, struct strbuf *out);
+/* Adds "bank.c:41", "f in libfoo.so", or "an unknown location". */
+void frame_location(const struct finding_frame *frame, struct strbuf *out);
 
 /* ---- call_chain.c ---- */
 
@@ -131,7 +131,7 @@ bool builder_event_passes(const struct builder *builder, const struct trace_even
  * std::future<int>::get. The caller frees it. NULL: no such method. */
 char *builder_library_class(const struct builder *builder, const struct trace_event *event);
 /* Fills the step's shown line, the wrapper or library call inside that line, and the callers of that line. */
-void builder_fill_place(
+void builder_fill_location(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
 
 /* ---- stalls.c ---- */

@@ -16,7 +16,7 @@
 #define CHAIN_MAX 32
 #define CALLERS_KEPT 6
 /* A short function whose steps have one line is a wrapper in headers, as a constructor or destructor
- * that locks or unlocks only, or when at least this many places call it. */
+ * that locks or unlocks only, or when at least this many locations call it. */
 #define WRAPPER_CALLERS 3
 /* The search for wrappers covers the last events of a trace only; this bounds the time that a long
  * trace takes. */
@@ -39,18 +39,18 @@ struct call_chain {
 		library; /* outermost library frame that frames[0] calls; function NULL: none */
 };
 
-static enum code_place call_chain_place_of(const struct trace_event *event)
+static enum code_location call_chain_location_of(const struct trace_event *event)
 {
 	return op_descriptions[event->kind].object == OBJECT_MEMORY || event->kind == OP_FENCE
-		       ? PLACE_OF_ACCESS
-		       : PLACE_OF_CALL;
+		       ? LOCATION_OF_ACCESS
+		       : LOCATION_OF_CALL;
 }
 
-static void call_chain_add_place(const struct builder *builder, uint64_t site,
-	enum code_place place, struct call_chain *chain)
+static void call_chain_add_location(const struct builder *builder, uint64_t site,
+	enum code_location location, struct call_chain *chain)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = builder_frames_at(builder, site, place, frames);
+	const unsigned count = builder_frames_at(builder, site, location, frames);
 
 	for (unsigned i = 0; i < count && chain->count < CHAIN_MAX; i++) {
 		if (!frames[i].is_system && frames[i].file)
@@ -67,9 +67,9 @@ static void call_chain_find_chain(
 	chain->library.function = NULL;
 	if (!builder->symbols)
 		return;
-	call_chain_add_place(builder, event->site, call_chain_place_of(event), chain);
+	call_chain_add_location(builder, event->site, call_chain_location_of(event), chain);
 	for (unsigned i = 0; i < TRACE_CALLERS && event->callers[i]; i++)
-		call_chain_add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
+		call_chain_add_location(builder, event->callers[i], LOCATION_OF_CALL, chain);
 }
 
 static char *call_chain_wrapper_name(const struct symbols_frame *frame)
@@ -235,16 +235,16 @@ struct finding_frame builder_event_frame(
 
 	call_chain_find_chain(builder, event, &chain);
 	if (!chain.count)
-		return builder_frame_at(builder, event->site, call_chain_place_of(event));
+		return builder_frame_at(builder, event->site, call_chain_location_of(event));
 	return builder_frame_from(builder, &chain.frames[call_chain_shown_frame(builder, &chain)]);
 }
 
-void builder_add_event_place(
+void builder_add_event_location(
 	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
 {
 	struct finding_frame frame = builder_event_frame(builder, event);
 
-	frame_place(&frame, out);
+	frame_location(&frame, out);
 	finding_frame_release(&frame);
 }
 
@@ -348,7 +348,7 @@ static void call_chain_continue_call(const struct builder *builder, struct findi
 	step->library_call = string_copy(last->library_call);
 }
 
-void builder_fill_place(
+void builder_fill_location(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
 {
 	struct call_chain chain;
@@ -357,7 +357,7 @@ void builder_fill_place(
 	call_chain_find_chain(builder, event, &chain);
 	step->library_call = call_chain_library_call(&chain, event, step->object);
 	if (!chain.count) {
-		step->where = builder_frame_at(builder, event->site, call_chain_place_of(event));
+		step->where = builder_frame_at(builder, event->site, call_chain_location_of(event));
 		return;
 	}
 	shown = call_chain_shown_frame(builder, &chain);

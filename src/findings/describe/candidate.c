@@ -75,7 +75,7 @@ static uint64_t candidate_event_code(const struct trace_event *event)
 {
 	uint64_t code = hash_pair(event->kind, event->site);
 
-	for (unsigned i = 0; i < TRACE_PLACE_CALLERS; i++)
+	for (unsigned i = 0; i < TRACE_LOCATION_CALLERS; i++)
 		code = hash_pair(code, event->callers[i]);
 	return code;
 }
@@ -84,24 +84,24 @@ uint64_t candidate_scenario_key(const struct candidate *candidate)
 {
 	uint64_t key = hash_pair((uint64_t)candidate->kind + 1, candidate->pattern);
 
-	for (uint32_t i = 0; i < candidate->place_count; i++) {
-		const struct candidate_place *place = &candidate->places[i];
+	for (uint32_t i = 0; i < candidate->location_count; i++) {
+		const struct candidate_location *location = &candidate->locations[i];
 
-		key = hash_pair(key, hash_pair(place->op.site, place->context));
+		key = hash_pair(key, hash_pair(location->op.site, location->context));
 	}
 	return key;
 }
 
 uint64_t candidate_key(const struct candidate *candidate)
 {
-	uint64_t codes[CANDIDATE_PLACES_MAX];
+	uint64_t codes[CANDIDATE_LOCATIONS_MAX];
 	uint64_t key = hash_mix((uint64_t)candidate->kind + 1);
 
-	for (uint32_t i = 0; i < candidate->place_count; i++)
-		codes[i] = hash_pair(candidate_event_code(&candidate->places[i].op),
-			candidate_event_code(&candidate->places[i].taken));
-	qsort(codes, candidate->place_count, sizeof *codes, compare_numbers);
-	for (uint32_t i = 0; i < candidate->place_count; i++)
+	for (uint32_t i = 0; i < candidate->location_count; i++)
+		codes[i] = hash_pair(candidate_event_code(&candidate->locations[i].op),
+			candidate_event_code(&candidate->locations[i].taken));
+	qsort(codes, candidate->location_count, sizeof *codes, compare_numbers);
+	for (uint32_t i = 0; i < candidate->location_count; i++)
 		if (!i || codes[i] != codes[i - 1])
 			key = hash_pair(key, codes[i]);
 	return key;
@@ -115,25 +115,26 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 		return false;
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];
-		bool is_place = false;
+		bool is_location = false;
 
 		if (!edge->is_on_cycle)
 			continue;
 		on_cycle++;
-		for (uint32_t place = 0; place < candidate->place_count; place++)
-			is_place |= candidate->places[place].op.kind == edge->op &&
-				    candidate->places[place].op.site == edge->site;
-		if (!is_place)
+		for (uint32_t location = 0; location < candidate->location_count; location++)
+			is_location |= candidate->locations[location].op.kind == edge->op &&
+				       candidate->locations[location].op.site == edge->site;
+		if (!is_location)
 			return false;
 	}
-	/* A shorter cycle through some of the places is another candidate. */
-	for (uint32_t place = 0; place < candidate->place_count && on_cycle; place++) {
+	/* A shorter cycle through some of the locations is another candidate. */
+	for (uint32_t location = 0; location < candidate->location_count && on_cycle; location++) {
 		bool is_taken = false;
 
 		for (uint32_t i = 0; i < outcome->wait_count; i++)
-			is_taken |= outcome->waits[i].is_on_cycle &&
-				    outcome->waits[i].op == candidate->places[place].op.kind &&
-				    outcome->waits[i].site == candidate->places[place].op.site;
+			is_taken |=
+				outcome->waits[i].is_on_cycle &&
+				outcome->waits[i].op == candidate->locations[location].op.kind &&
+				outcome->waits[i].site == candidate->locations[location].op.site;
 		if (!is_taken)
 			return false;
 	}
@@ -154,35 +155,35 @@ static struct thread_id candidate_find_thread(const struct finding_source *sourc
 	return THREAD_NONE;
 }
 
-/* Makes an outcome as if the run had ended with the threads blocked at their places. */
+/* Makes an outcome as if the run had ended with the threads blocked at their locations. */
 static void candidate_fill_outcome(const struct candidate *candidate,
 	const struct finding_source *source, struct outcome *outcome)
 {
-	const uint32_t count = candidate->place_count;
+	const uint32_t count = candidate->location_count;
 
 	outcome_set(outcome, OUTCOME_DEADLOCK, THREAD_NONE, 0);
 	outcome->wait_count = count;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct candidate_place *place = &candidate->places[i];
-		const struct candidate_place *next = &candidate->places[(i + 1) % count];
+		const struct candidate_location *location = &candidate->locations[i];
+		const struct candidate_location *next = &candidate->locations[(i + 1) % count];
 
 		outcome->waits[i] = (struct wait_edge){
-			.waiter = candidate_find_thread(source, place->thread),
+			.waiter = candidate_find_thread(source, location->thread),
 			.holder = candidate_find_thread(source, next->thread),
-			.op = place->op.kind,
+			.op = location->op.kind,
 			.is_on_cycle = 1,
-			.object = place->op.object,
-			.object_address = place->op.address,
-			.site = place->op.site,
+			.object = location->op.object,
+			.object_address = location->op.address,
+			.site = location->op.site,
 			.holder_site = next->taken.site,
 		};
 	}
 }
 
-static void candidate_add_place(const struct finding_frame *frame, struct strbuf *out)
+static void candidate_add_location(const struct finding_frame *frame, struct strbuf *out)
 {
 	strbuf_adds(out, " (");
-	frame_place(frame, out);
+	frame_location(frame, out);
 	strbuf_adds(out, ")");
 }
 
@@ -197,12 +198,12 @@ static void candidate_add_clause(
 
 	strbuf_addf(
 		out, "%s %s %.*s", wait->thread, wait->verb, finding_short_name(object), object);
-	candidate_add_place(finding_user_frame(&wait->at), out);
-	if (candidate->places[index].taken.kind == OP_NONE || !before->object)
+	candidate_add_location(finding_user_frame(&wait->at), out);
+	if (candidate->locations[index].taken.kind == OP_NONE || !before->object)
 		return;
 	strbuf_addf(
 		out, " while it holds %.*s", finding_short_name(before->object), before->object);
-	candidate_add_place(&before->held_since, out);
+	candidate_add_location(&before->held_since, out);
 }
 
 static void candidate_fill_title(struct candidate *candidate)

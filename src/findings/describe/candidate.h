@@ -3,9 +3,9 @@
  * candidates from traces; `raddle predict` drives the program towards them; a candidate that occurs
  * becomes a finding.
  *
- * Most candidates are a *meeting*: certain threads stand before certain operations at the same
- * time. A deadlock is a meeting whose threads form a cycle of waits: place i waits for an object
- * that place i + 1 holds. A race is a meeting before accesses to the same memory.
+ * Most candidates are a *rendezvous*: certain threads stand before certain operations at the same
+ * time. A deadlock is a rendezvous whose threads form a cycle of waits: location i waits for an object
+ * that location i + 1 holds. A race is a rendezvous before accesses to the same memory.
  *
  * Other candidates are a *scenario*: operations of two threads (the *parties*) in a fixed order.
  * Violations of atomic sets (model/pattern.h) are scenarios. Another scenario is a lock that
@@ -20,10 +20,10 @@
 #include "findings/finding.h"
 #include "model/event.h"
 
-#define CANDIDATE_PLACES_MAX 16
+#define CANDIDATE_LOCATIONS_MAX 16
 
 enum candidate_kind {
-	CANDIDATE_LOCK_CYCLE,  /* each place waits for what the next one holds */
+	CANDIDATE_LOCK_CYCLE,  /* each location waits for what the next one holds */
 	CANDIDATE_RACE,	       /* two accesses to the same memory */
 	CANDIDATE_VIOLATION,   /* a scenario of accesses to one atomic set */
 	CANDIDATE_LOCK_WINDOW, /* a scenario of three lock operations */
@@ -36,13 +36,13 @@ static inline bool candidate_is_scenario(enum candidate_kind kind)
 }
 
 /* A thread before an operation, taken from one of the recorded runs. */
-struct candidate_place {
+struct candidate_location {
 	thread_name thread;
 	uint32_t run;	       /* index of the recorded run */
 	struct trace_event op; /* the operation that the thread is about to make */
 	/*
-	 * Lock cycle: how the thread acquired what the place before waits for (OP_NONE: that place
-	 * joins it). Scenario: how it acquired, since its previous place, the first lock that
+	 * Lock cycle: how the thread acquired what the location before waits for (OP_NONE: that location
+	 * joins it). Scenario: how it acquired, since its previous location, the first lock that
 	 * excludes the other thread.
 	 */
 	struct trace_event taken;
@@ -56,17 +56,17 @@ struct candidate {
 	enum candidate_kind kind;
 	/* equal for equal candidates: depends on code, not on threads or objects */
 	uint64_t key;
-	struct candidate_place places[CANDIDATE_PLACES_MAX];
-	uint32_t place_count;
-	uint32_t times;	 /* combinations of observed threads and objects that fit its places */
+	struct candidate_location locations[CANDIDATE_LOCATIONS_MAX];
+	uint32_t location_count;
+	uint32_t times;	 /* combinations of observed threads and objects that fit its locations */
 	uint8_t pattern; /* violation: enum pattern_kind */
-	bool has_window; /* violation: a lock that all threads hold is released between places */
+	bool has_window; /* violation: a lock that all threads hold is released between locations */
 	char *set;	 /* violation: the atomic set; owned */
 	char *units[2];	 /* scenario: units of work of the parties; NULL if unknown; owned */
 
 	/* Text, see candidate_describe(). */
 	char *title;
-	struct finding_wait *waits; /* one per place */
+	struct finding_wait *waits; /* one per location */
 	uint32_t wait_count;
 };
 
@@ -98,16 +98,16 @@ void candidates_move(struct candidates *from, struct candidates *to);
  * second of each. */
 void candidates_mix(struct candidates *candidates);
 
-/* Key of the sequence of its places' code and contexts. */
+/* Key of the sequence of its locations' code and contexts. */
 uint64_t candidate_scenario_key(const struct candidate *candidate);
-/* Key of the set of places: a cycle of five threads at one line equals a cycle of three. */
+/* Key of the set of locations: a cycle of five threads at one line equals a cycle of three. */
 uint64_t candidate_key(const struct candidate *candidate);
 
-/* Fills title and waits. `source`: the first place's recorded run; its `outcome` is ignored. */
+/* Fills title and waits. `source`: the first location's recorded run; its `outcome` is ignored. */
 int candidate_describe(struct candidate *candidate, const struct finding_source *source,
 	struct symbols *symbols, struct error *err);
 
-/* Does for scenarios what candidate_describe() does for meetings: each place becomes a wait with
+/* Does for scenarios what candidate_describe() does for rendezvous: each location becomes a wait with
  * its stack. */
 struct candidate_words {
 	struct symbols *symbols;	     /* NULL if none */

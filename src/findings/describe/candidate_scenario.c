@@ -24,29 +24,30 @@ static char *candidate_scenario_object_words(
 	return strbuf_detach(&text);
 }
 
-static void candidate_scenario_describe_place(const struct candidate_words *words,
-	const struct candidate_place *place, struct finding_wait *out)
+static void candidate_scenario_describe_location(const struct candidate_words *words,
+	const struct candidate_location *location, struct finding_wait *out)
 {
 	const struct finding_source nothing = {0};
 	const struct builder builder = {.source = &nothing, .symbols = words->symbols};
 	unsigned count = 0;
 
-	while (count < TRACE_PLACE_CALLERS && place->op.callers[count])
+	while (count < TRACE_LOCATION_CALLERS && location->op.callers[count])
 		count++;
 	*out = (struct finding_wait){
-		.thread = string_copy(place->op.thread < words->path_count
-					      ? words->paths[place->op.thread]
+		.thread = string_copy(location->op.thread < words->path_count
+					      ? words->paths[location->op.thread]
 					      : "a thread"),
-		.verb = string_copy(op_descriptions[place->op.kind].verb),
-		.object = candidate_scenario_object_words(words, &place->op),
+		.verb = string_copy(op_descriptions[location->op.kind].verb),
+		.object = candidate_scenario_object_words(words, &location->op),
 	};
-	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
+	builder_access_stack(&builder, location->op.site, location->op.callers, count, &out->at);
 }
 
 /* The function of an access that belongs to no unit of work. */
-static const char *candidate_scenario_function_of(const struct candidate *candidate, uint32_t place)
+static const char *candidate_scenario_function_of(
+	const struct candidate *candidate, uint32_t location)
 {
-	const struct finding_frame *frame = finding_user_frame(&candidate->waits[place].at);
+	const struct finding_frame *frame = finding_user_frame(&candidate->waits[location].at);
 
 	return frame && frame->function ? frame->function : "a thread";
 }
@@ -77,11 +78,11 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 {
 	if (candidate->title)
 		return;
-	candidate->waits = array_new(candidate->place_count + 1u, sizeof *candidate->waits);
-	for (uint32_t i = 0; i < candidate->place_count; i++)
-		candidate_scenario_describe_place(
-			words, &candidate->places[i], &candidate->waits[i]);
-	candidate->wait_count = candidate->place_count;
+	candidate->waits = array_new(candidate->location_count + 1u, sizeof *candidate->waits);
+	for (uint32_t i = 0; i < candidate->location_count; i++)
+		candidate_scenario_describe_location(
+			words, &candidate->locations[i], &candidate->waits[i]);
+	candidate->wait_count = candidate->location_count;
 	candidate->title = candidate_scenario_title_of(candidate);
 }
 

@@ -83,17 +83,17 @@ static void cause_story_remedy_missed(const struct signals_story *story, struct 
 
 	if (signals->loss == SIGNAL_BEHIND_TEST && story->change)
 		builder_add_sentence(builder, out,
-			"hold {object} while {object} is changed ({place}), so that the change comes before the test or after the wait has begun",
+			"hold {object} while {object} is changed ({location}), so that the change comes before the test or after the wait has begun",
 			story->mutex, story->variable, story->change);
 	else if (signals->loss == SIGNAL_BEHIND_TEST)
 		builder_add_sentence(builder, out,
-			"hold {object} while what {actor} waits for is changed, before the signal at {place}",
+			"hold {object} while what {actor} waits for is changed, before the signal at {location}",
 			story->mutex, story->wait, story->signal);
 	else
 		builder_add_sentence(builder, out,
 			story->mutex
-				? "test {object} in a loop around the wait at {place}, under the same lock of {object}: a signal that finds no waiter is not kept"
-				: "test {object} in a loop around the wait at {place}, under the same lock: a signal that finds no waiter is not kept",
+				? "test {object} in a loop around the wait at {location}, under the same lock of {object}: a signal that finds no waiter is not kept"
+				: "test {object} in a loop around the wait at {location}, under the same lock: a signal that finds no waiter is not kept",
 			story->variable ? story->variable : "the condition", story->wait,
 			story->mutex);
 }
@@ -119,7 +119,7 @@ static void cause_story_stolen(const struct signals_story *story, struct strbuf 
 	}
 	strbuf_addf(out, " while %" PRIu32 " threads waited", signals->waiting);
 	builder_add_sentence(
-		builder, out, "; that woke {actor}, which waited at {place}\n", woken, woken);
+		builder, out, "; that woke {actor}, which waited at {location}\n", woken, woken);
 	if (signals->again == NO_EVENT)
 		builder_add_sentence(builder, out, "no signal was left for {actor}\n", story->wait);
 	else
@@ -134,8 +134,8 @@ static void cause_story_remedy_stolen(const struct signals_story *story, struct 
 
 	builder_add_sentence(story->builder, out,
 		woken->site == story->wait->site
-			? "call pthread_cond_broadcast (notify_all) at {place}, or signal once for each thread that waits"
-			: "call pthread_cond_broadcast (notify_all) at {place}, or give the wait at {place} a condition variable of its own",
+			? "call pthread_cond_broadcast (notify_all) at {location}, or signal once for each thread that waits"
+			: "call pthread_cond_broadcast (notify_all) at {location}, or give the wait at {location} a condition variable of its own",
 		story->signal, story->wait);
 }
 

@@ -132,7 +132,7 @@ static void cause_accesses_prevent_use(
 
 	if (is_signal && release)
 		builder_add_sentence(builder, remedy,
-			"signal while the mutex is held, before the unlock at {place}", release);
+			"signal while the mutex is held, before the unlock at {location}", release);
 	if (!is_signal && guarded == earlier)
 		builder_add_sentence(builder, remedy,
 			"hold {text}, from the read of the pointer to the use at {stack}",
@@ -288,12 +288,13 @@ static void cause_accesses_add_race(
 		"these orders do not make the accesses before the write visible behind the read");
 	if (!order_releases(handover.write->order))
 		builder_add_sentence(builder, remedy,
-			"write {object} with memory_order_release at {place}", object,
+			"write {object} with memory_order_release at {location}", object,
 			handover.write);
 	if (!order_acquires(handover.read->order))
 		builder_add_sentence(builder, remedy,
-			remedy->length ? ", and read {object} with memory_order_acquire at {place}"
-				       : "read {object} with memory_order_acquire at {place}",
+			remedy->length
+				? ", and read {object} with memory_order_acquire at {location}"
+				: "read {object} with memory_order_acquire at {location}",
 			remedy->length ? NULL : object, handover.read);
 }
 

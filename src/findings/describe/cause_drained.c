@@ -82,7 +82,7 @@ static void cause_drained_add(const struct builder *builder, const struct draine
 		look, op_descriptions[look->kind].verb, seen, &events[drained->write], descriptor,
 		read);
 	builder_add_sentence(builder, remedy,
-		"read from {text} at {place} before {place}: then a later write ends the next wait",
+		"read from {text} at {location} before {location}: then a later write ends the next wait",
 		descriptor, read, look);
 }
 

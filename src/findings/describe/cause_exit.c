@@ -33,9 +33,9 @@ bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, str
 	builder_mark_cause(builder, exit, cause);
 	builder_add_sentence(builder, cause, "{actor} {text}", event, call_verbs[event->call]);
 	if (event->call == CALL_EXIT)
-		builder_add_sentence(builder, cause, " at {place}", event);
+		builder_add_sentence(builder, cause, " at {location}", event);
 	builder_add_sentence(builder, remedy,
-		event->call == CALL_EXIT ? "join {text} before exit at {place}"
+		event->call == CALL_EXIT ? "join {text} before exit at {location}"
 					 : "join {text} before main returns",
 		thread, event);
 	strbuf_addf(cause,

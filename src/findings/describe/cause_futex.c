@@ -69,7 +69,7 @@ static bool cause_futex_add(const struct builder *builder, const struct wait_edg
 		builder_add_sentence(builder, cause,
 			"{actor} woke one waiter of it at {step} after that: {actor}; no wake-up was left for {thread}\n",
 			&source->events[wake], &source->events[woken], edge->waiter);
-		builder_add_sentence(builder, remedy, "wake all waiters (notify_all) at {place}",
+		builder_add_sentence(builder, remedy, "wake all waiters (notify_all) at {location}",
 			&source->events[wake]);
 	}
 	return true;

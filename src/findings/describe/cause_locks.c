@@ -58,7 +58,7 @@ static bool cause_locks_is_once(const struct builder *builder, const struct find
 	return cause_locks_edge(builder, wait)->op == OP_ONCE_ENTER && wait->object;
 }
 
-/* Adds where a thread acquired a lock. The place is not known if the thread acquired the lock
+/* Adds where a thread acquired a lock. The location is not known if the thread acquired the lock
  * before it created the first other thread. */
 static void cause_locks_add_since(
 	const struct builder *builder, const struct finding_frame *held_since, struct strbuf *out)

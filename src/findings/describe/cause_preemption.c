@@ -3,7 +3,7 @@
  * with its preemptions, so the accesses around one of them are part of the cause. The patterns are the
  * unserialisable ones of Lu et al. ("AVIO", ASPLOS 2006): two accesses of the preempted thread and one
  * of another thread between them. Where the trace has no accesses, critical sections of one lock take
- * their place. The sentences are facts of the trace.
+ * their location. The sentences are facts of the trace.
  */
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
@@ -17,7 +17,7 @@
 enum pattern {
 	PATTERN_LOST,	   /* read, write, write without a further read */
 	PATTERN_CLOBBERED, /* write, write, read */
-	PATTERN_CHANGED,   /* read, write, read at another place */
+	PATTERN_CHANGED,   /* read, write, read at another location */
 	PATTERN_SEEN,	   /* write, read, write */
 	PATTERN_REENTERED, /* unlock, lock, lock */
 	PATTERN_LEFT,	   /* unlock, lock, and what follows the unlock */
@@ -173,7 +173,7 @@ static enum pattern cause_preemption_pattern(const struct finding_source *source
 			       : PATTERN_NONE;
 	if (item->written != NO_EVENT && builder_is_write(before))
 		return builder_is_write(after) ? PATTERN_NONE : PATTERN_CLOBBERED;
-	/* the same place again is another turn of a loop */
+	/* the same location again is another turn of a loop */
 	if (item->written != NO_EVENT)
 		return builder_is_store(after)	     ? PATTERN_LOST
 		       : before->site != after->site ? PATTERN_CHANGED
@@ -207,7 +207,8 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	builder_add_sentence(builder, cause, "{actor} {text} {object} at {step}, and is preempted",
 		&events[item->before], words[pattern].before, object);
 	if (item->before + 1 != preemption->begin)
-		builder_add_sentence(builder, cause, " before {place}", &events[preemption->end]);
+		builder_add_sentence(
+			builder, cause, " before {location}", &events[preemption->end]);
 	builder_add_sentence(builder, cause,
 		"\n{actor} {text} it at {step}\n{actor} {text} it at {step}", &events[between],
 		words[pattern].between, &events[after], words[pattern].after);
@@ -219,7 +220,7 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	strbuf_adds(cause, "\n");
 	if (pattern == PATTERN_LEFT)
 		builder_add_sentence(builder, remedy,
-			"use what the lock guards before the unlock at {place}, or keep it valid after that: a copy, or a reference count",
+			"use what the lock guards before the unlock at {location}, or keep it valid after that: a copy, or a reference count",
 			&events[item->before]);
 }
 
@@ -236,7 +237,7 @@ static void cause_preemption_add_last(
 	if (object)
 		builder_add_sentence(builder, cause, " {object}", object);
 	if (event->site)
-		builder_add_sentence(builder, cause, " at {place}", event);
+		builder_add_sentence(builder, cause, " at {location}", event);
 	strbuf_adds(cause, ", and is preempted\n");
 }
 

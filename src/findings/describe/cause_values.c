@@ -141,11 +141,11 @@ static void cause_values_add_end(
 	const struct builder *builder, const struct trace_event *read, struct strbuf *cause)
 {
 	const char *end = cause_values_end(builder->finding).read;
-	STRBUF_SCOPED place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
+	STRBUF_SCOPED location = STRBUF_EMPTY, failing = STRBUF_EMPTY;
 
-	builder_add_event_place(builder, read, &place);
-	frame_place(finding_user_frame(&builder->finding->at), &failing);
-	if (!strcmp(place.text, failing.text))
+	builder_add_event_location(builder, read, &location);
+	frame_location(finding_user_frame(&builder->finding->at), &failing);
+	if (!strcmp(location.text, failing.text))
 		strbuf_addf(cause, ", where %s\n", end);
 	else
 		strbuf_addf(cause, ", and %s at %s\n", end, failing.text);

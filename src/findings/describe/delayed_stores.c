@@ -29,7 +29,7 @@ static void delayed_stores_add_buffered(
 	char value[VALUE_BYTES];
 
 	builder_add_sentence(builder, cause,
-		"{text}, while the store of {text} by {actor} at {place} is in its store buffer; the read of {actor} at {place} overtakes that store\n",
+		"{text}, while the store of {text} by {actor} at {location} is in its store buffer; the read of {actor} at {location} overtakes that store\n",
 		store->is_read ? " (old)" : "", delayed_stores_value(store->value, value), &write,
 		&write, &read, &read);
 }
@@ -44,11 +44,11 @@ static void delayed_stores_add_unseen(
 
 	if (store->is_read)
 		builder_add_sentence(builder, cause,
-			" (old; {actor} wrote {text} at {place}, not yet visible: no release/acquire between)\n",
+			" (old; {actor} wrote {text} at {location}, not yet visible: no release/acquire between)\n",
 			&write, value, &write);
 	else
 		builder_add_sentence(builder, cause,
-			" (overwritten by the earlier store of {text} by {actor} at {place}: no release/acquire between)\n",
+			" (overwritten by the earlier store of {text} by {actor} at {location}: no release/acquire between)\n",
 			value, &write, &write);
 }
 
@@ -74,8 +74,8 @@ static void delayed_stores_add_remedy(
 
 	builder_add_sentence(builder, remedy,
 		!store->is_unseen || store->is_read
-			? "order the store at {place} before the read at {place}"
-			: "order the store at {place} before the store at {place}",
+			? "order the store at {location} before the read at {location}"
+			: "order the store at {location} before the store at {location}",
 		&write, &other);
 	if (store->is_unseen) {
 		builder_missing_order(builder,
@@ -164,12 +164,12 @@ static void delayed_stores_add(const struct builder *builder, const struct delay
 
 	delayed_stores_mark(builder, store, cause);
 	if (store->is_read)
-		builder_add_sentence(builder, cause, "{actor} reads {text} = {text} at {place}",
+		builder_add_sentence(builder, cause, "{actor} reads {text} = {text} at {location}",
 			&observed, variable, delayed_stores_value(store->old_value, value),
 			&observed);
 	else
-		builder_add_sentence(builder, cause, "{actor} writes {text} at {place}", &observed,
-			variable, &observed);
+		builder_add_sentence(builder, cause, "{actor} writes {text} at {location}",
+			&observed, variable, &observed);
 	if (store->is_unseen)
 		delayed_stores_add_unseen(builder, store, cause);
 	else

@@ -70,7 +70,7 @@ static void interleaving_fill_step(
 	step->verb = builder_event_verb(event);
 	BUG_ON(!step->verb);
 	step->object = builder_event_object(builder, event);
-	builder_fill_place(builder, event, step);
+	builder_fill_location(builder, event, step);
 }
 
 /*

@@ -60,7 +60,7 @@ void builder_left_frame_cause(
 	const struct outcome *outcome = builder->source->outcome;
 	const char *failing = builder->finding->failing_thread;
 	const uint64_t last_use = left_frame_last_use(builder);
-	struct finding_frame now = builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
+	struct finding_frame now = builder_frame_at(builder, outcome->other_site, LOCATION_OF_CALL);
 	FREE_SCOPED char *function = left_frame_function(builder, last_use);
 	FREE_SCOPED char *variable = left_frame_variable(builder, last_use);
 

@@ -60,7 +60,7 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_SEM] = sizeof(sem_t),
 };
 
-/* A futex lies in an object of the program's or a library's class: the variable at its place names it. */
+/* A futex lies in an object of the program's or a library's class: the variable at its location names it. */
 static bool memory_words_can_be_placed(enum object_class class)
 {
 	return object_bytes[class] || class == OBJECT_FUTEX;
@@ -108,7 +108,7 @@ static bool memory_words_add_returned_local(const struct builder *builder, enum 
 			op_descriptions[event->kind].object != class)
 			continue;
 		return symbols_describe_local(builder->symbols,
-			&(struct symbols_frame_place){.code = memory_words_frame_code(event),
+			&(struct symbols_frame_location){.code = memory_words_frame_code(event),
 				.offset = event->frame_offset,
 				.object_bytes = object_bytes[class]},
 			out);
@@ -119,7 +119,7 @@ static bool memory_words_add_returned_local(const struct builder *builder, enum 
 static const char *memory_words_function(const struct builder *builder, uint64_t code)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = builder_frames_at(builder, code, PLACE_OF_CALL, frames);
+	const unsigned count = builder_frames_at(builder, code, LOCATION_OF_CALL, frames);
 
 	return count ? frames[count - 1].function : NULL;
 }
@@ -169,7 +169,7 @@ static bool memory_words_add_shared_local(const struct builder *builder, uint32_
 		if (memory_words_is_called_by(
 			    builder, next, memory_words_function(builder, code)) &&
 			symbols_describe_local(builder->symbols,
-				&(struct symbols_frame_place){
+				&(struct symbols_frame_location){
 					.code = code, .offset = (int64_t)(access->address - frame)},
 				out))
 			return true;

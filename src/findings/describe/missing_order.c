@@ -68,10 +68,10 @@ static bool missing_order_reaches(
 }
 
 /* "the store at a.c:17 memory_order_release" */
-static void missing_order_add_place(const struct builder *builder, const struct trace_event *event,
-	const char *order, struct strbuf *out)
+static void missing_order_add_location(const struct builder *builder,
+	const struct trace_event *event, const char *order, struct strbuf *out)
 {
-	builder_add_sentence(builder, out, "the {text} at {place} {text}",
+	builder_add_sentence(builder, out, "the {text} at {location} {text}",
 		event->kind == OP_ATOMIC_UPDATE ? "update"
 		: builder_is_write(event)	? "store"
 						: "load",
@@ -88,11 +88,11 @@ static void missing_order_add_message(
 
 	strbuf_adds(out, ": make ");
 	if (!is_released)
-		missing_order_add_place(builder, &events[store], "memory_order_release", out);
+		missing_order_add_location(builder, &events[store], "memory_order_release", out);
 	if (!is_released && !is_acquired)
 		strbuf_adds(out, " and ");
 	if (!is_acquired)
-		missing_order_add_place(builder, &events[load], "memory_order_acquire", out);
+		missing_order_add_location(builder, &events[load], "memory_order_acquire", out);
 	strbuf_addf(out, "; or put atomic_thread_fence() of %s",
 		is_acquired   ? "this order before the store"
 		: is_released ? "this order after the load"

@@ -13,7 +13,7 @@ enum sentence_word {
 	WORD_FRAME,
 	WORD_STACK,
 	WORD_ACTOR,
-	WORD_PLACE,
+	WORD_LOCATION,
 	WORD_STEP,
 	WORD_COUNT
 };
@@ -28,8 +28,8 @@ struct sentence {
 
 static enum sentence_word sentence_word_of(const char *text, size_t length)
 {
-	static const char *const words[WORD_COUNT] = {
-		"text", "object", "thread", "titled", "frame", "stack", "actor", "place", "step"};
+	static const char *const words[WORD_COUNT] = {"text", "object", "thread", "titled", "frame",
+		"stack", "actor", "location", "step"};
 
 	for (unsigned i = 0; i < WORD_COUNT; i++)
 		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
@@ -49,7 +49,7 @@ static void sentence_add_step(const struct sentence *sentence)
 {
 	builder_mark_cause(sentence->builder,
 		(uint64_t)(sentence->actor - sentence->builder->source->events), sentence->out);
-	builder_add_event_place(sentence->builder, sentence->actor, sentence->out);
+	builder_add_event_location(sentence->builder, sentence->actor, sentence->out);
 }
 
 static void sentence_add_value(struct sentence *sentence, enum sentence_word word)
@@ -72,10 +72,10 @@ static void sentence_add_value(struct sentence *sentence, enum sentence_word wor
 		finding_add_thread(builder->finding, va_arg(sentence->values, const char *), out);
 		break;
 	case WORD_FRAME:
-		frame_place(va_arg(sentence->values, const struct finding_frame *), out);
+		frame_location(va_arg(sentence->values, const struct finding_frame *), out);
 		break;
 	case WORD_STACK:
-		frame_place(
+		frame_location(
 			finding_user_frame(va_arg(sentence->values, const struct finding_stack *)),
 			out);
 		break;
@@ -84,8 +84,8 @@ static void sentence_add_value(struct sentence *sentence, enum sentence_word wor
 		strbuf_adds(
 			out, builder_thread(builder, (struct thread_id){sentence->actor->thread}));
 		break;
-	case WORD_PLACE:
-		builder_add_event_place(
+	case WORD_LOCATION:
+		builder_add_event_location(
 			builder, va_arg(sentence->values, const struct trace_event *), out);
 		break;
 	case WORD_STEP:

@@ -30,8 +30,8 @@ static uint32_t signals_culprit_count_dependents(
 	return count;
 }
 
-/* Does the woken thread wait again at the lost wait's place? Waits at one place share a condition, which was then false. */
-static bool signals_culprit_is_at_wrong_place(
+/* Does the woken thread wait again at the lost wait's location? Waits at one location share a condition, which was then false. */
+static bool signals_culprit_is_at_wrong_location(
 	const struct finding_source *source, const struct signal_history *history)
 {
 	return history->loss == SIGNAL_WOKE_WRONG &&
@@ -45,8 +45,8 @@ static bool signals_culprit_is_stronger(const struct finding_source *source,
 		signals_culprit_count_dependents(source->outcome, a->edge->waiter);
 	const uint32_t dependents_b =
 		signals_culprit_count_dependents(source->outcome, b->edge->waiter);
-	const bool is_wrong_a = signals_culprit_is_at_wrong_place(source, a);
-	const bool is_wrong_b = signals_culprit_is_at_wrong_place(source, b);
+	const bool is_wrong_a = signals_culprit_is_at_wrong_location(source, a);
+	const bool is_wrong_b = signals_culprit_is_at_wrong_location(source, b);
 
 	if (a->loss != b->loss)
 		return a->loss > b->loss;

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
-/* The place of an op. If the run performs the op later, the trace also has its callers. */
+/* The location of an op. If the run performs the op later, the trace also has its callers. */
 static struct finding_frame stalls_frame(
 	const struct builder *builder, struct thread_id thread, uint16_t op, uint64_t site)
 {
@@ -18,7 +18,7 @@ static struct finding_frame stalls_frame(
 
 	if (op == OP_THREAD_BEGIN && thread.index < source->thread_count)
 		return builder_frame_at(
-			builder, source->threads[thread.index].start + 1, PLACE_OF_CALL);
+			builder, source->threads[thread.index].start + 1, LOCATION_OF_CALL);
 	for (uint64_t i = 0; i < source->event_count; i++)
 		if (source->events[i].thread == thread.index && source->events[i].site == site &&
 			source->events[i].kind == op)
@@ -26,7 +26,7 @@ static struct finding_frame stalls_frame(
 	return builder_event_frame(builder, &pending);
 }
 
-/* Returns whether the waiter sleeps at that place more than once, as a periodic or polling thread does. */
+/* Returns whether the waiter sleeps at that location more than once, as a periodic or polling thread does. */
 static bool stalls_is_repeated(const struct builder *builder, const struct stall *stall)
 {
 	const struct finding_source *source = builder->source;

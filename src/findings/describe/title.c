@@ -10,7 +10,7 @@
 #include "findings/describe/build_internal.h"
 
 /* Returns whether the function is a lambda that is named after this line: "lambda at pool.cpp:14". */
-static bool title_names_place(const struct finding_frame *frame)
+static bool title_names_location(const struct finding_frame *frame)
 {
 	const char *colon = strrchr(frame->function, ':');
 
@@ -26,7 +26,7 @@ static void title_add_function(const struct builder *builder, struct strbuf *out
 
 	if (has_name)
 		strbuf_adds(out, frame->function);
-	if (!has_name || !title_names_place(frame))
+	if (!has_name || !title_names_location(frame))
 		builder_add_sentence(builder, out, has_name ? " ({frame})" : "{frame}", frame);
 }
 
@@ -105,7 +105,7 @@ static void title_misuse(
 	title_add_owner(builder, out);
 }
 
-static void title_place(const struct builder *builder, const char *does, struct strbuf *out)
+static void title_location(const struct builder *builder, const char *does, struct strbuf *out)
 {
 	strbuf_addf(out, "%s %s ", title_failing_thread(builder), does);
 	title_add_function(builder, out);
@@ -227,7 +227,7 @@ static void title_livelock(const struct builder *builder, struct strbuf *out)
 	if (!outcome->text[0])
 		strbuf_addf(out, "the program does not end within %s steps; last, ",
 			text_grouped(outcome->step, number));
-	title_place(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
+	title_location(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
 }
 
 static void title_add(const struct builder *builder, struct strbuf *out)
@@ -248,7 +248,7 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 		builder_lost_wakeup_title(builder, out);
 		break;
 	case OUTCOME_HANG:
-		title_place(builder, "runs on without reaching a scheduling point in", out);
+		title_location(builder, "runs on without reaching a scheduling point in", out);
 		break;
 	case OUTCOME_LIVELOCK:
 		title_livelock(builder, out);
@@ -257,14 +257,14 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, "the program ended with status %d", finding->code);
 		break;
 	case OUTCOME_ABORT:
-		title_place(builder, "aborted in", out);
+		title_location(builder, "aborted in", out);
 		title_add_abort_message(builder, out);
 		break;
 	case OUTCOME_CRASH:
 		title_crash(builder, out);
 		break;
 	case OUTCOME_SANITIZER:
-		title_place(builder, "made a sanitizer report an error in", out);
+		title_location(builder, "made a sanitizer report an error in", out);
 		title_add_text(builder, out);
 		break;
 	case OUTCOME_UNLOCK_NOT_OWNED:

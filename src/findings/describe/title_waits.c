@@ -21,7 +21,7 @@ static void title_waits_add_wait(
 		strbuf_addf(out, " waits on %.*s", length, object);
 	else if (class == OBJECT_BARRIER)
 		strbuf_addf(out, " waits at %.*s", length, object);
-	else if (class == OBJECT_MEMORY) /* without the place where it is declared */
+	else if (class == OBJECT_MEMORY) /* without the location where it is declared */
 		strbuf_addf(out, " waits in a loop for %.*s",
 			strstr(object, " (") ? (int)(strstr(object, " (") - object) : length,
 			object);
@@ -100,22 +100,22 @@ static void title_waits_add_clause(
 }
 
 /*
- * Returns the wait that clause `place` (from 0) of a title describes, UINT32_MAX if none is left. The
+ * Returns the wait that clause `location` (from 0) of a title describes, UINT32_MAX if none is left. The
  * order: waits on the cycle, the wait that lost its signal, other waits, joins.
  */
-static uint32_t title_waits_clause(const struct builder *builder, bool has_cycle, uint32_t place)
+static uint32_t title_waits_clause(const struct builder *builder, bool has_cycle, uint32_t location)
 {
 	const struct finding *finding = builder->finding;
 	const struct wait_edge *edges = builder->source->outcome->waits;
 	const uint32_t first = has_cycle ? UINT32_MAX : builder->culprit;
 
-	if (first != UINT32_MAX && place-- == 0)
+	if (first != UINT32_MAX && location-- == 0)
 		return first;
 	for (int is_join = 0; is_join < 2; is_join++)
 		for (uint32_t i = 0; i < finding->wait_count; i++)
 			if (i != first &&
 				title_waits_has_wait(finding, &edges[i], i, has_cycle, is_join) &&
-				place-- == 0)
+				location-- == 0)
 				return i;
 	return UINT32_MAX;
 }
@@ -188,8 +188,8 @@ void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out
 		return;
 	signal = &events[signals->signal];
 	builder_add_sentence(builder, out,
-		signal->kind == OP_COND_SIGNAL ? "; {actor} had signalled it at {place}"
-					       : "; {actor} had broadcast on it at {place}",
+		signal->kind == OP_COND_SIGNAL ? "; {actor} had signalled it at {location}"
+					       : "; {actor} had broadcast on it at {location}",
 		signal, signal);
 	if (signals->signal < signals->wait)
 		strbuf_adds(out, " before it waited");

@@ -22,7 +22,7 @@ static bool waits_is_in_cycle(struct outcome *outcome, const struct wait_edge *s
 /* Acquisitions minus releases of the object by one thread. */
 struct balance {
 	int64_t count;
-	uint64_t site; /* place of the last acquisition */
+	uint64_t site; /* location of the last acquisition */
 };
 
 static int waits_takes(const struct trace_event *event, enum op_kind kind)
@@ -180,7 +180,7 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		event = waits_last_ending(builder, edge, class);
 		builder_add_sentence(builder, out, "{object} was ", object);
 		if (event)
-			builder_add_sentence(builder, out, "last {text} by {actor} at {place}",
+			builder_add_sentence(builder, out, "last {text} by {actor} at {location}",
 				class == OBJECT_COND ? "signalled" : "posted", event, event);
 		else if (!builder->source->events_dropped)
 			strbuf_addf(out, "never %s in this run",

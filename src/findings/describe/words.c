@@ -68,14 +68,14 @@ const char *builder_thread(const struct builder *builder, struct thread_id threa
 	return thread.index ? "a thread" : "main";
 }
 
-/* Adds the source name of static data, without its declaration's place. Returns false if there is
+/* Adds the source name of static data, without its declaration's location. Returns false if there is
  * no name. */
 static bool words_add_static_name(
 	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;
 	STRBUF_SCOPED name = STRBUF_EMPTY;
-	char *place;
+	char *location;
 	bool is_named;
 
 	if (!builder->symbols)
@@ -85,9 +85,9 @@ static bool words_add_static_name(
 	if (!module || !strncmp(module, "libraddle", 9))
 		return false; /* the runtime's own data is not shown */
 	is_named = symbols_describe_static_data(builder->symbols, address, &name);
-	place = strstr(name.text, " (");
-	if (place)
-		*place = '\0';
+	location = strstr(name.text, " (");
+	if (location)
+		*location = '\0';
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);
 	return is_named;
@@ -120,7 +120,7 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 		return;
 	strbuf_addf(out, " #%" PRIu32 " first used at ", use->number);
 	frame = builder_event_frame(builder, use->event);
-	frame_place(&frame, out);
+	frame_location(&frame, out);
 	strbuf_addf(out, " by %s", builder_thread(builder, (struct thread_id){use->event->thread}));
 	finding_frame_release(&frame);
 }
@@ -149,19 +149,19 @@ static void words_add_futex_name(
 {
 	static const char block[] = "((std::", made[] = " *)", at[] = " at ";
 	STRBUF_SCOPED name = STRBUF_EMPTY;
-	char *place, *end;
+	char *location, *end;
 
 	if (!words_add_static_name(builder, address, &name))
 		(void)builder_add_placed_name(builder, OBJECT_FUTEX, address, &name); /* or empty */
-	place = strstr(name.text, block) ? strstr(name.text, made) : NULL;
-	place = place ? strstr(place, at) : NULL;
-	if (name.length && !place && !strstr(name.text, "::__")) {
+	location = strstr(name.text, block) ? strstr(name.text, made) : NULL;
+	location = location ? strstr(location, at) : NULL;
+	if (name.length && !location && !strstr(name.text, "::__")) {
 		strbuf_adds(out, name.text);
 	} else {
 		builder_add_first_use(builder, OBJECT_FUTEX, address, out);
-		end = place ? strstr(place, ", #") : NULL;
+		end = location ? strstr(location, ", #") : NULL;
 		if (end)
-			strbuf_addf(out, ", made%.*s", (int)(end - place), place);
+			strbuf_addf(out, ", made%.*s", (int)(end - location), location);
 	}
 }
 
@@ -243,22 +243,22 @@ struct finding_frame builder_frame_from(
 }
 
 /* A number may mean both a return address and the point of the access directly behind the call. */
-unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
-	struct symbols_frame frames[SITE_FRAMES_MAX])
+unsigned builder_frames_at(const struct builder *builder, uint64_t site,
+	enum code_location location, struct symbols_frame frames[SITE_FRAMES_MAX])
 {
 	bool is_point;
 
 	if (!builder->symbols || !site)
 		return 0;
-	is_point = place == PLACE_OF_ACCESS && symbols_is_point(builder->symbols, site);
+	is_point = location == LOCATION_OF_ACCESS && symbols_is_point(builder->symbols, site);
 	return symbols_lookup(builder->symbols, site, !is_point, frames, SITE_FRAMES_MAX);
 }
 
 struct finding_frame builder_frame_at(
-	const struct builder *builder, uint64_t site, enum code_place place)
+	const struct builder *builder, uint64_t site, enum code_location location)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = builder_frames_at(builder, site, place, frames);
+	const unsigned count = builder_frames_at(builder, site, location, frames);
 
 	for (unsigned i = 0; i < count; i++)
 		if (!frames[i].is_system)
@@ -278,14 +278,14 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 			event->address == edge->object_address)
 			return builder_event_frame(builder, event);
 	}
-	return builder_frame_at(builder, edge->holder_site, PLACE_OF_CALL);
+	return builder_frame_at(builder, edge->holder_site, LOCATION_OF_CALL);
 }
 
-static void words_add_frames(const struct builder *builder, uint64_t site, enum code_place place,
-	struct finding_stack *stack)
+static void words_add_frames(const struct builder *builder, uint64_t site,
+	enum code_location location, struct finding_stack *stack)
 {
 	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = builder_frames_at(builder, site, place, frames);
+	const unsigned count = builder_frames_at(builder, site, location, frames);
 
 	stack->frames = array_resize(
 		stack->frames, stack->count + (size_t)count + 1, sizeof *stack->frames);
@@ -336,11 +336,11 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 	while (builder->symbols && callers < count &&
 		builder_is_runtime(builder, addresses[callers]))
 		callers++;
-	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
+	words_add_frames(builder, site, LOCATION_OF_ACCESS, stack);
 	/* The innermost frame of the target is replaced by that of `site`. */
 	count = words_count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
-		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+		words_add_frames(builder, addresses[i], LOCATION_OF_CALL, stack);
 }
 
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
@@ -362,13 +362,13 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 	count = words_count_without_start(builder, addresses, count);
 	skipped = words_skip_runtime(builder, addresses, count);
 	if (skipped == count) /* the failing code lies in no module, which ends the stack */
-		words_add_frames(builder, site, PLACE_OF_CALL, stack);
+		words_add_frames(builder, site, LOCATION_OF_CALL, stack);
 	for (unsigned i = skipped; i < count; i++)
 		if (i == skipped || !builder_is_runtime(builder, addresses[i]))
-			words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+			words_add_frames(builder, addresses[i], LOCATION_OF_CALL, stack);
 }
 
-void frame_place(const struct finding_frame *frame, struct strbuf *out)
+void frame_location(const struct finding_frame *frame, struct strbuf *out)
 {
 	if (frame && frame->file)
 		strbuf_addf(out, "%s:%u", base_name(frame->file), frame->line);
@@ -377,5 +377,5 @@ void frame_place(const struct finding_frame *frame, struct strbuf *out)
 	else if (frame && frame->function)
 		strbuf_adds(out, frame->function);
 	else
-		strbuf_adds(out, "an unknown place");
+		strbuf_adds(out, "an unknown location");
 }

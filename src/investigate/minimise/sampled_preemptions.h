@@ -1,5 +1,5 @@
 /*
- * Samples schedules with few preemptions in place of a failing one. The failing run shows which
+ * Samples schedules with few preemptions instead of a failing one. The failing run shows which
  * accesses race or conflict. A sampled run makes few preemptions, 4 or 16, at the sites of such
  * accesses (strategies/replay_preempt.h), and none elsewhere. Those without effect are left out.
  *

@@ -134,7 +134,7 @@ static inline struct probe_plan probe_plan_exact(const struct failure *failure)
 	};
 }
 
-/* Did the last run show the same failure: kind, code, the objects and places of its waits, and the weak
+/* Did the last run show the same failure: kind, code, the objects and locations of its waits, and the weak
  * access? */
 static inline bool probe_shows(const struct probe *probe, const struct failure *failure)
 {

@@ -203,11 +203,11 @@ static int member_make_folder(struct member *member, struct error *err)
 }
 
 static int member_remove_entry(
-	const char *path, const struct stat *status, int kind, struct FTW *place)
+	const char *path, const struct stat *status, int kind, struct FTW *location)
 {
 	(void)status;
 	(void)kind;
-	(void)place;
+	(void)location;
 	(void)remove(path); /* an error leaves a file in the temporary folder */
 	return 0;
 }

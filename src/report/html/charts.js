@@ -81,4 +81,4 @@ function pairs() {
 	return last && last.pairs ? count(last.covered - last.pairs) + " of " + count(last.pairs) : "";
 }
 
-const COVERAGE = "A conflicting pair is two places in the code that two threads could execute next, on one object and at least one of them not only reading.";
+const COVERAGE = "A conflicting pair is two locations in the code that two threads could execute next, on one object and at least one of them not only reading.";

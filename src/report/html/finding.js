@@ -1,7 +1,7 @@
 /* A finding with its evidence, and what explains it. */
 
 function releaseWords(wait) {
-	const since = wait.held_since && place(wait.held_since);
+	const since = wait.held_since && sourceLocation(wait.held_since);
 	if (wait.verb === "joins") return "the end of " + shortName(wait.object).replace(/^thread /, "");
 	if (wait.holder) return words(wait.holder) + ", which holds it" + (since ? " since " + since : "");
 	const lost = wait.lost_signals ? "; " + counted(wait.lost_signals, "signal") + " found no waiter" : "";
@@ -13,7 +13,7 @@ function waitsTable(finding) {
 	const hasHolder = finding.waits.some(wait => heldWords(finding.waits, wait)), holds = cell => hasHolder ? [cell] : [];
 	return section("Wait-for graph", table(["Thread", ...holds("Holds"), "Blocked on", "At", "Released by"],
 		waitGroups(finding.waits).map(([wait, ...others]) => [element("strong", { text: threadRange([wait, ...others].map(each => words(each.thread))) }),
-			...holds(heldWords(finding.waits, wait)), breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
+			...holds(heldWords(finding.waits, wait)), breakable(shortName(wait.object)), sourceLocation(userFrame(wait.at)), releaseWords(wait)])));
 }
 
 function races(finding) {
@@ -60,18 +60,18 @@ function accessVerb(access) {
 	return access.operation ? words(access.operation) : access.kind === "W" ? "writes" : "reads";
 }
 
-/* The place of an access. For an access in a library header, the user's line at that step of the failing run. */
-function accessPlace(answer, at) {
+/* The location of an access. For an access in a library header, the user's line at that step of the failing run. */
+function accessLocation(answer, at) {
 	const access = answer.accesses[at], number = (answer.failing_marks || [])[at];
 	const step = /^\/usr\//.test(words(access.file)) ? (answer.failing_run || []).find(each => each.step === number && each.object && each.file) : null;
 	return step || access;
 }
 
 function accessTable(answer, threads) {
-	return table(["", "Access", "Place", "Source"], answer.accesses.map((access, at) => {
-		const where = accessPlace(answer, at);
+	return table(["", "Access", "Location", "Source"], answer.accesses.map((access, at) => {
+		const where = accessLocation(answer, at);
 		return [element("span", { class: "chip mark", text: at + 1 }), (threads[access.thread - 1] || "thread " + access.thread) + " " + accessVerb(access),
-			place(where) + (where.function ? " (" + shortFunction(where.function) + ")" : ""), element("code", { text: sourceLine(where) })];
+			sourceLocation(where) + (where.function ? " (" + shortFunction(where.function) + ")" : ""), element("code", { text: sourceLine(where) })];
 	}));
 }
 
@@ -116,7 +116,7 @@ function operationWords(object, accesses, a) {
 
 /* The cause as a plain sentence. The page shows the pattern separately, in small print. */
 function causeWords(answer) {
-	const names = (answer.variables || []).map(shortName), a = answer.accesses.map((access, at) => shortFunction(accessPlace(answer, at).function) || "the thread at " + place(accessPlace(answer, at)));
+	const names = (answer.variables || []).map(shortName), a = answer.accesses.map((access, at) => shortFunction(accessLocation(answer, at).function) || "the thread at " + sourceLocation(accessLocation(answer, at)));
 	const order = ORDERS[answer.pattern];
 	if (names.length === 1 && answer.accesses.some(access => access.operation)) return operationWords(names[0], answer.accesses, a);
 	if (order && names.length) return order(names[0], a);
@@ -137,7 +137,7 @@ function answerNode(answer, explanation, finding) {
 			(answer.meaning ? ": " + words(answer.meaning) : ""))),
 		accessTable(answer, threadsOf(answer, finding)),
 		accesses ? element("p", { class: "small" }, breakable("The interleaving of this finding shows the same conflict with other accesses: " +
-			accesses.map(access => accessVerb(access) + " at " + place(access) + (access.function ? " (" + shortFunction(access.function) + ")" : "")).join(", ") + ".")) : null,
+			accesses.map(access => accessVerb(access) + " at " + sourceLocation(access) + (access.function ? " (" + shortFunction(access.function) + ")" : "")).join(", ") + ".")) : null,
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
 			rateOf("forced", answer.forced), rateOf(answer.verdict === "untested" ? "runs without it" : "forbidden", answer.forbidden)),
@@ -150,13 +150,13 @@ function answerNode(answer, explanation, finding) {
 /* ---- the cause in the finding's own interleaving ---- */
 
 function isLike(step, other) {
-	return step.verb === other.verb && placeKey(step) === placeKey(other);
+	return step.verb === other.verb && locationKey(step) === locationKey(other);
 }
 
 /* Is the step this access of a pattern? An update reads and writes. */
 function isAccess(step, access) {
 	const isKind = access.operation ? step.verb === words(access.operation) : (access.kind === "W" ? /writes$|updates$|frees$/ : /reads$|updates$/).test(step.verb);
-	return isKind && place(stepFrame(step)) === place(access);
+	return isKind && sourceLocation(stepFrame(step)) === sourceLocation(access);
 }
 
 /* Finds rows from `first` on that match the marked steps in order. Marked steps of one thread must match rows of one thread. */
@@ -211,7 +211,7 @@ function answerMarks(answer, explanation, finding) {
 
 function ranking(explanation) {
 	const rows = explanation.patterns.map(each => [each.place, each.score.toFixed(2), each.pattern,
-		each.accesses.map(place).join(" \u2192 "), each.failed + " of " + explanation.failed, each.passed + " of " + explanation.passed, each.explanation]);
+		each.accesses.map(sourceLocation).join(" \u2192 "), each.failed + " of " + explanation.failed, each.passed + " of " + explanation.passed, each.explanation]);
 	return element("details", { class: "more" },
 		element("summary", { text: "The whole ranking: " + counted(explanation.pattern_count, "pattern") + " of " + counted(explanation.explanation_count, "conflict") +
 			(rows.length < explanation.pattern_count ? ", the first " + rows.length : "") }),

@@ -10,8 +10,8 @@ function shortName(object) {
 	return words(object).replace(/ first used at .*$/, "");
 }
 
-/* The step's place as text; two steps on the same line have the same text. */
-function placeKey(step) {
+/* The step's location as text; two steps on the same line have the same text. */
+function locationKey(step) {
 	return words(stepFrame(step).file) + ":" + stepFrame(step).line;
 }
 
@@ -88,7 +88,7 @@ function decisiveRow(steps, options) {
 
 /* Does the row repeat the previous row's access? Both are by one thread, of one kind on one line or inside a library. */
 function isSameAccess(steps, row) {
-	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : each.verb + placeKey(each));
+	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : each.verb + locationKey(each));
 	return row > 0 && words(steps[row].thread) === words(steps[row - 1].thread) && key(steps[row]) && key(steps[row]) === key(steps[row - 1]);
 }
 
@@ -193,7 +193,7 @@ function foldStretch(steps, from, to, items) {
 /* Does the row belong to the library call of the row before? */
 function continuesCall(steps, row) {
 	const step = steps[row], before = steps[row - 1];
-	return before && step.library_call && words(step.library_call) === words(before.library_call) && words(step.thread) === words(before.thread) && placeKey(step) === placeKey(before);
+	return before && step.library_call && words(step.library_call) === words(before.library_call) && words(step.thread) === words(before.thread) && locationKey(step) === locationKey(before);
 }
 
 /*
@@ -222,7 +222,7 @@ function itemsOf(steps, kept, waits, isCall) {
 function waitGroups(waits) {
 	const groups = new Map();
 	for (const wait of [...waits].sort((a, b) => b.is_on_cycle - a.is_on_cycle)) {
-		const key = [wait.verb, words(wait.object), place(userFrame(wait.at)), words(wait.holder), heldWords(waits, wait)].join("\n");
+		const key = [wait.verb, words(wait.object), sourceLocation(userFrame(wait.at)), words(wait.holder), heldWords(waits, wait)].join("\n");
 		(groups.get(key) || groups.set(key, []).get(key)).push(wait);
 	}
 	return [...groups.values()].flatMap(group => group.length > FOLD_LEAST ? [group] : group.map(wait => [wait]));
@@ -230,8 +230,8 @@ function waitGroups(waits) {
 
 /* The objects that a blocked thread holds and others wait for: "mutex m since bank.c:12". */
 function heldWords(waits, of) {
-	const held = waits.filter(wait => wait.holder && words(wait.holder) === words(of.thread) && wait.held_since && place(wait.held_since))
-		.map(wait => shortName(wait.object) + " since " + place(wait.held_since));
+	const held = waits.filter(wait => wait.holder && words(wait.holder) === words(of.thread) && wait.held_since && sourceLocation(wait.held_since))
+		.map(wait => shortName(wait.object) + " since " + sourceLocation(wait.held_since));
 	return [...new Set(held)].join(", ");
 }
 

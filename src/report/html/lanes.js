@@ -313,11 +313,11 @@ class Lanes {
 			return [item.threads.size === 1 ? this.who([...item.threads][0]) : element("strong", { text: threadRange(item.threads) }), document.createTextNode(": "), breakable(foldWords(this.steps, item))];
 		if (item.wait) {
 			const who = item.alike.length === 1 ? this.who(words(item.wait.thread)) : element("strong", { text: threadRange(item.alike.map(each => words(each.thread))) });
-			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), placeNode(userFrame(item.wait.at), this.isOneFile)];
+			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), locationNode(userFrame(item.wait.at), this.isOneFile)];
 		}
 		const step = this.steps[item.row], before = item.row ? words(this.steps[item.row - 1].thread) : "";
 		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step, this.isCall(item.row))),
-			placeNode(stepFrame(step), this.isOneFile), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
+			locationNode(stepFrame(step), this.isOneFile), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
 	}
 
 	/* The details that a selected item shows. */
@@ -327,16 +327,16 @@ class Lanes {
 		const held = this.options.spans.filter(span => span.from < row && span.to >= row);
 		const object = words(item.wait ? item.wait.object : this.steps[item.row].object);
 		return element("div", { class: "detail-of-step" },
-			frame && frame.function ? element("p", {}, document.createTextNode("in "), breakable(words(frame.function)), document.createTextNode(place(frame) ? ", " + place(frame) : "")) : null,
+			frame && frame.function ? element("p", {}, document.createTextNode("in "), breakable(words(frame.function)), document.createTextNode(sourceLocation(frame) ? ", " + sourceLocation(frame) : "")) : null,
 			...this.callChain(this.steps[item.row]),
 			object !== shortName(object) ? element("p", { class: "faint" }, breakable(object)) : null,
 			held.length ? element("p", { class: "faint" }, breakable("held: " + held.map(span => shortName(span.object) + " by " + span.thread).join(", "))) : null, excerpt(frame));
 	}
 
-	/* The wrapper that contains the step, and the callers of the step's place. */
+	/* The wrapper that contains the step, and the callers of the step's location. */
 	callChain(step) {
-		const inner = step && step.inner ? ["inside " + shortFunction(step.inner.function) + (place(step.inner) ? ", " + place(step.inner) : "")] : [];
-		const callers = ((step && step.callers) || []).map(frame => "called by " + shortFunction(frame.function) + (place(frame) ? ", " + place(frame) : ""));
+		const inner = step && step.inner ? ["inside " + shortFunction(step.inner.function) + (sourceLocation(step.inner) ? ", " + sourceLocation(step.inner) : "")] : [];
+		const callers = ((step && step.callers) || []).map(frame => "called by " + shortFunction(frame.function) + (sourceLocation(frame) ? ", " + sourceLocation(frame) : ""));
 		return [...inner, ...callers].map(text => element("p", { class: "faint" }, breakable(text)));
 	}
 

@@ -35,7 +35,7 @@ function baseName(path) {
 	return words(path).replace(/^.*\//, "");
 }
 
-function place(frame) {
+function sourceLocation(frame) {
 	return frame && frame.file && frame.line ? baseName(frame.file) + ":" + frame.line : "";
 }
 
@@ -68,7 +68,7 @@ function table(headings, rows) {
 
 const LINES_AROUND = 3;
 
-/* Maps a place to the source lines that its document (finding, explanation, prediction or branch) keeps. */
+/* Maps a location to the source lines that its document (finding, explanation, prediction or branch) keeps. */
 const sourcesOf = new WeakMap();
 
 function noteSources(value, sources) {
@@ -122,8 +122,8 @@ function userFrame(stack) {
 }
 
 function stackTable(stack) {
-	const rows = (stack || []).filter(frame => !frame.is_system).map(frame => [frame.function || frame.module || "?", place(frame)]);
-	return rows.length ? table(["Function", "Place"], rows) : null;
+	const rows = (stack || []).filter(frame => !frame.is_system).map(frame => [frame.function || frame.module || "?", sourceLocation(frame)]);
+	return rows.length ? table(["Function", "Location"], rows) : null;
 }
 
 function whereItIs(title, stack, mark) {

@@ -12,28 +12,28 @@ function predictionId(candidate, all) {
 	return all > 0 ? words(candidate.id).replace(/^P/, "P" + (all + 1) + ".") : words(candidate.id);
 }
 
-/* Where the candidate's places are in a run: "1", "2" in their order, of a circle by nothing but a mark. */
+/* Where the candidate's locations are in a run: "1", "2" in their order, of a circle by nothing but a mark. */
 function marksOf(candidate, run) {
-	const places = candidate.places.map((each, at) => ({ each, mark: String(at + 1) })).filter(({ each }) => each.run === run);
+	const locations = candidate.places.map((each, at) => ({ each, mark: String(at + 1) })).filter(({ each }) => each.run === run);
 	return step => {
-		const found = places.find(({ each }) => each.step === step.step && words(each.thread) === words(step.thread) && words(each.verb) === words(step.verb));
+		const found = locations.find(({ each }) => each.step === step.step && words(each.thread) === words(step.thread) && words(each.verb) === words(step.verb));
 		return found ? found.mark : "";
 	};
 }
 
-/* Finds the prediction's places in another run. */
+/* Finds the prediction's locations in another run. */
 function marksFound(candidate, steps) {
 	const marks = marksIn(steps, candidate.places.map(each => ({ thread: each.thread, verb: each.verb, where: each.at || {} })));
 	return step => marks.get(step.step) || "";
 }
 
-function placesNode(candidate) {
+function locationsNode(candidate) {
 	return element("div", { class: "pair" }, ...candidate.places.map((each, at) => {
-		const held = each.held_since && each.held_since.line ? ", while " + words(each.holder) + " holds it since " + place(each.held_since) : "";
+		const held = each.held_since && each.held_since.line ? ", while " + words(each.holder) + " holds it since " + sourceLocation(each.held_since) : "";
 		const seen = each.at ? each.at : {};
 		return element("div", {}, element("h4", {}, element("span", { class: "chip mark", text: at + 1 }),
 			document.createTextNode(words(each.thread) + " " + words(each.verb) + " " + words(each.object) + held)),
-			excerpt(seen), element("p", { class: "faint", text: (place(seen) || "somewhere") + (seen.function ? " in " + words(seen.function) : "") }));
+			excerpt(seen), element("p", { class: "faint", text: (sourceLocation(seen) || "somewhere") + (seen.function ? " in " + words(seen.function) : "") }));
 	}));
 }
 
@@ -45,10 +45,10 @@ function runsOfCandidate(candidate, predictions) {
 	if (!recorded || !recorded.steps) return null;
 	const others = candidate.places.some(each => each.run !== number);
 	return interleavings("The run that it was inferred from" + (finding ? ", and one in which it happens" : ""), [
-		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out, marked: "its places", waits: finding.waits,
+		finding ? { title: "it happens: " + words(finding.id), steps: finding.steps, leftOut: finding.steps_left_out, marked: "its locations", waits: finding.waits,
 			failing: finding.failing_thread, marks: marksFound(candidate, finding.steps) } : null,
-		{ title: "passes" + (others ? " (some of the places are of other runs)" : ""), steps: recorded.steps,
-			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number), marked: "its places" }]);
+		{ title: "passes" + (others ? " (some of the locations are of other runs)" : ""), steps: recorded.steps,
+			leftOut: recorded.steps[0] ? recorded.steps[0].step : 0, marks: marksOf(candidate, number), marked: "its locations" }]);
 }
 
 function predictionNode(candidate, predictions, id, isOpen) {
@@ -60,7 +60,7 @@ function predictionNode(candidate, predictions, id, isOpen) {
 			["Units of work", (candidate.units || []).map(words).filter(Boolean).join(", ")],
 			["Runs driven towards it", count(candidate.runs)], ["of them showed it", candidate.shown], ["and failed", candidate.shown_failed]]),
 		candidate.finding ? section("Replay with", command("raddle replay " + words(candidate.shown_by || candidate.finding), "raddle replay " + words(candidate.shown_by || candidate.finding) + " --trace")) : null,
-		section("Its places", placesNode(candidate)), runs ? runs.node : null);
+		section("Its locations", locationsNode(candidate)), runs ? runs.node : null);
 }
 
 function predictionsNode(predictions, all) {
@@ -94,10 +94,10 @@ function ordinal(number) {
 	return number + (["th", "st", "nd", "rd"][last] || "th");
 }
 
-/* Titles a branch by its place in the user's code. For a branch in a library header that place is the call. */
+/* Titles a branch by its location in the user's code. For a branch in a library header that location is the call. */
 function branchTitle(branch) {
-	const caller = branch.caller, own = place(branch) + (branch.function ? " in " + words(branch.function) : "");
-	return words(branch.kind) + " at " + (caller ? place(caller) + (caller.function ? " in " + caller.function : "") + ", inside " + (shortFunction(branch.function) || place(branch)) : own);
+	const caller = branch.caller, own = sourceLocation(branch) + (branch.function ? " in " + words(branch.function) : "");
+	return words(branch.kind) + " at " + (caller ? sourceLocation(caller) + (caller.function ? " in " + caller.function : "") + ", inside " + (shortFunction(branch.function) || sourceLocation(branch)) : own);
 }
 
 function branchStory(branch) {
@@ -121,7 +121,7 @@ function branchNode(branch, id, isOpen) {
 		branch.finding ? element("p", {}, document.createTextNode("Result: "), linkTo(branch.finding)) : null,
 		branch.finding ? section("Replay with", command("raddle replay " + words(branch.finding))) : null,
 		caller && excerpt(caller) ? section("The call that leads to it", excerpt(caller)) : null,
-		excerpt(branch) ? section(caller ? "The branch, in " + place(branch) : "The branch", excerpt(branch)) : null, runs ? runs.node : null,
+		excerpt(branch) ? section(caller ? "The branch, in " + sourceLocation(branch) : "The branch", excerpt(branch)) : null, runs ? runs.node : null,
 		branch.schedule ? element("details", { class: "more" }, element("summary", { text: "The schedule that gives the other outcome" }),
 			element("pre", { tabindex: "0", text: words(branch.schedule) })) : null);
 }

@@ -31,16 +31,16 @@ function shortFunction(name) {
 	return /^[\w:~<>* ]+ [\w:~]+$/.test(text) && !/ at /.test(text) ? text.replace(/^.* /, "") : text;
 }
 
-/* A step's place and function in the user's code; empty for library code. The file is omitted where all steps are in one file. */
-function placeNode(frame, isOneFile) {
-	if (!frame || frame.is_system || !place(frame)) return null;
-	const where = element("span", { class: "unbroken", text: isOneFile ? ":" + frame.line : place(frame) });
+/* A step's location and function in the user's code; empty for library code. The file is omitted where all steps are in one file. */
+function locationNode(frame, isOneFile) {
+	if (!frame || frame.is_system || !sourceLocation(frame)) return null;
+	const where = element("span", { class: "unbroken", text: isOneFile ? ":" + frame.line : sourceLocation(frame) });
 	return element("span", { class: "place" }, where, document.createTextNode(" "), breakable(shortFunction(frame.function)));
 }
 
 /* The object that a blocked thread waits for, and the thread that holds the object. */
 function waitWords(wait, threads) {
-	const object = shortName(wait.object), held = wait.held_since && place(wait.held_since), is = threads > 1 ? "are" : "is";
+	const object = shortName(wait.object), held = wait.held_since && sourceLocation(wait.held_since), is = threads > 1 ? "are" : "is";
 	const what = wait.verb === "joins" ? is + " blocked joining " + object.replace(/^thread /, "") : is + " blocked, " + (threads > 1 ? "wait" : "waits") + " for " + object;
 	return [breakable(what), wait.holder && wait.verb !== "joins" ? element("span", { class: "holder", text: ", held by " + words(wait.holder) + (held ? " since " + held : "") }) : null].filter(Boolean);
 }
@@ -79,7 +79,7 @@ function leftOut(earlier, later) {
 
 /* The first row that differs; undefined: none. Names of objects are not compared, because one run may lack the name of a local. */
 function firstDifference(a, b) {
-	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && placeKey(x) === placeKey(y) && x.value === y.value;
+	const same = (x, y) => x.step === y.step && words(x.thread) === words(y.thread) && x.verb === y.verb && locationKey(x) === locationKey(y) && x.value === y.value;
 	const row = a.findIndex((step, at) => at >= b.length || !same(step, b[at]));
 	return row > 0 && row < b.length ? row : undefined;
 }

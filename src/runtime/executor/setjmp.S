@@ -29,7 +29,7 @@ _setjmp:
 	.cfi_endproc
 	.size	_setjmp, . - _setjmp
 
-/* int __sigsetjmp(struct __jmp_buf_tag *place, int saves_mask) */
+/* int __sigsetjmp(struct __jmp_buf_tag *position, int saves_mask) */
 	.globl	__sigsetjmp
 	.type	__sigsetjmp, @function
 	.p2align 4

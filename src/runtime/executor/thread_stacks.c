@@ -52,14 +52,14 @@ static size_t thread_stack_stride(void)
 }
 
 /* Returns the position of a slot, counted from the end of the range. */
-static uint32_t thread_stack_place(uint32_t slot)
+static uint32_t thread_stack_position(uint32_t slot)
 {
 	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;
 }
 
-static uint64_t thread_stack_end(uint32_t place)
+static uint64_t thread_stack_end(uint32_t position)
 {
-	return SLOTS_END - GAP_BYTES - place * thread_stack_stride();
+	return SLOTS_END - GAP_BYTES - position * thread_stack_stride();
 }
 
 static bool thread_stack_map_below(struct thread_stack *stack, uint64_t end, size_t stack_bytes)
@@ -109,28 +109,28 @@ static bool thread_stack_map_large(struct thread_stack *stack, uint32_t size_cla
 
 bool thread_stack_map(struct thread_stack *stack, uint32_t size_class, uint32_t slot)
 {
-	const uint32_t place = thread_stack_place(slot);
+	const uint32_t position = thread_stack_position(slot);
 
 	if (size_class)
 		return size_class < THREAD_STACK_CLASSES &&
 		       thread_stack_map_large(stack, size_class, slot);
 	if (slot >= THREAD_CAPACITY ||
-		(uint64_t)(place + 1) * thread_stack_stride() > SLOTS_END - LARGE_END ||
+		(uint64_t)(position + 1) * thread_stack_stride() > SLOTS_END - LARGE_END ||
 		!thread_stack_map_below(
-			stack, thread_stack_end(place), thread_stack_standard_bytes()))
+			stack, thread_stack_end(position), thread_stack_standard_bytes()))
 		return false;
-	bitset_add(stacks.mapped, place);
+	bitset_add(stacks.mapped, position);
 	return true;
 }
 
 void thread_stack_unmap(const struct thread_stack *stack)
 {
-	const uint64_t place =
+	const uint64_t position =
 		(SLOTS_END - GAP_BYTES - (uint64_t)(uintptr_t)stack->start - stack->bytes) /
 		thread_stack_stride();
 
-	if (place < THREAD_CAPACITY && (uint64_t)(uintptr_t)stack->start >= LARGE_END)
-		bitset_remove(stacks.mapped, (uint32_t)place);
+	if (position < THREAD_CAPACITY && (uint64_t)(uintptr_t)stack->start >= LARGE_END)
+		bitset_remove(stacks.mapped, (uint32_t)position);
 	platform_unmap(stack->start, stack->bytes);
 }
 
@@ -182,15 +182,15 @@ static const char *thread_stack_large_lent_end(uint64_t block)
 const char *thread_stack_lent_end(const void *block)
 {
 	const uint64_t below = SLOTS_END - GAP_BYTES - (uint64_t)(uintptr_t)block;
-	uint64_t place;
+	uint64_t position;
 
 	if ((uint64_t)(uintptr_t)block < LARGE_END)
 		return thread_stack_large_lent_end((uint64_t)(uintptr_t)block);
 	if (!standard_stack_bytes)
 		return NULL;
-	place = (below - 1) / thread_stack_stride();
-	if (place >= THREAD_CAPACITY || !bitset_has(stacks.mapped, (uint32_t)place) ||
+	position = (below - 1) / thread_stack_stride();
+	if (position >= THREAD_CAPACITY || !bitset_has(stacks.mapped, (uint32_t)position) ||
 		(below - 1) % thread_stack_stride() >= LENT_BYTES)
 		return NULL;
-	return (const char *)(uintptr_t)thread_stack_end((uint32_t)place);
+	return (const char *)(uintptr_t)thread_stack_end((uint32_t)position);
 }

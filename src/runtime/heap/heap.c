@@ -76,12 +76,12 @@ static bool heap_open(void *start, uint64_t bytes)
 		PROT_READ | PROT_WRITE));
 }
 
-static void *heap_place(char **at, uint64_t bytes)
+static void *heap_part(char **at, uint64_t bytes)
 {
-	void *place = *at;
+	void *part = *at;
 
 	*at += ((bytes + 4095) & ~UINT64_C(4095)) + GAP_BYTES;
-	return place;
+	return part;
 }
 
 static bool heap_map(void)
@@ -97,23 +97,23 @@ static bool heap_map(void)
 	if (platform_failed(platform_call(SYS_mmap, HEAP_ADDRESS, WINDOW_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0)))
 		return false;
-	streams = heap_place(&at, HEAP_STREAMS_MAX * sizeof *streams);
+	streams = heap_part(&at, HEAP_STREAMS_MAX * sizeof *streams);
 	is_open &= heap_open(streams, HEAP_STREAMS_MAX * sizeof *streams);
-	heads = heap_place(&at, HEAP_STREAM_HEADS * sizeof *heads);
+	heads = heap_part(&at, HEAP_STREAM_HEADS * sizeof *heads);
 	is_open &= heap_open(heads, HEAP_STREAM_HEADS * sizeof *heads);
 	heap_streams_set_up(streams, heads);
-	outside = heap_place(&at, HEAP_OUTSIDE_MAX * sizeof *outside);
+	outside = heap_part(&at, HEAP_OUTSIDE_MAX * sizeof *outside);
 	is_open &= heap_open(outside, HEAP_OUTSIDE_MAX * sizeof *outside);
 	heap_outside_set_up(outside);
-	loops = heap_place(&at, HEAP_LOOPS);
+	loops = heap_part(&at, HEAP_LOOPS);
 	is_open &= heap_open(loops, HEAP_LOOPS);
 	heap_loops_set_up(loops);
 	for (unsigned level = 0; level < LEVELS; level++, level_bytes /= 64) {
-		heap.levels[level] = heap_place(&at, level_bytes);
+		heap.levels[level] = heap_part(&at, level_bytes);
 		if (level)
 			is_open &= heap_open(heap.levels[level], level_bytes);
 	}
-	heap.records = heap_place(&at, WINDOW_BYTES / RECORD_BYTES * sizeof *heap.records);
+	heap.records = heap_part(&at, WINDOW_BYTES / RECORD_BYTES * sizeof *heap.records);
 	return is_open;
 }
 
@@ -149,7 +149,7 @@ static void heap_set_bit(uint64_t bit)
 		uint64_t *word = &heap.levels[level][bit / 64];
 		const uint64_t before = *word, mask = UINT64_C(1) << bit % 64;
 
-		/* Usually set, because a block reuses another's place: avoids a stall. */
+		/* Usually set, because a block reuses another's part: avoids a stall. */
 		if (before & mask)
 			return;
 		*word = before | mask;

@@ -1,5 +1,5 @@
 /* Loop numbers: the ordinal of a block among the blocks of its call stack (Bindal, Bansal, Lal
- * 2012, figure 5). Loop numbers are counted only for strategies that ask for places, because each
+ * 2012, figure 5). Loop numbers are counted only for strategies that ask for locations, because each
  * allocation then costs a stack walk. The counts are restored before each run. */
 #include "base/hash.h"
 #include "engine/engine.h"
@@ -24,7 +24,7 @@ uint8_t heap_loop_number(uint64_t stream, uint64_t site)
 	uint64_t hash = stream;
 	uint8_t *count;
 
-	if (!contract || !strategies[contract->plan.strategy]->wants_places || !loop_counts)
+	if (!contract || !strategies[contract->plan.strategy]->wants_heap_positions || !loop_counts)
 		return 0;
 	runtime_note_callers(engine_current(), site, false, callers, CALLERS);
 	for (unsigned i = 0; i < CALLERS && callers[i]; i++)

@@ -63,7 +63,7 @@ __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 }
 
 /* Makes the return from this signal frame call `entry` at the interrupted instruction, or in its
- * place if the stack already has the return address of a call to no code. */
+ * location if the stack already has the return address of a call to no code. */
 static void crash_runtime_divert(void *context, void (*entry)(void), bool is_called)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;

@@ -89,13 +89,13 @@ void runtime_note_feature(enum feature feature)
 		__atomic_or_fetch(&contract->features, feature, __ATOMIC_RELAXED);
 }
 
-void runtime_begin_place(uint64_t number)
+void runtime_begin_position(uint64_t number)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 	const struct strategy *strategy = run_strategy(runtime.contract);
 
-	if (strategy->learning.begin_place)
-		strategy->learning.begin_place(run_strategy_state(runtime.contract),
+	if (strategy->learning.begin_position)
+		strategy->learning.begin_position(run_strategy_state(runtime.contract),
 			plan->round_runs ? (uint32_t)(number - plan->round_first) : 0);
 }
 
@@ -217,7 +217,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	if (!history) {
 		/* The result does not matter: the strategy begins its run below. */
 		(void)runtime_renew_strategy();
-		runtime_begin_place(number);
+		runtime_begin_position(number);
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run.stall_ns = run_stall_ns(contract, number);

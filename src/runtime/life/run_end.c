@@ -131,13 +131,13 @@ static void run_end_complete(struct outcome *outcome)
 		outcome->kind = OUTCOME_SANITIZER;
 }
 
-/* Notes that the run did not end, and the place of its last step. */
+/* Notes that the run did not end, and the location of its last step. */
 static void run_end_note_limit(struct contract *contract, const struct outcome *outcome)
 {
 	if (outcome->kind != OUTCOME_STEP_LIMIT || contract->features & FEATURE_STEPS_CUT)
 		return;
 	contract->limit_site = outcome->site;
-	/* Release: the command reads the place after the bit. */
+	/* Release: the command reads the location after the bit. */
 	__atomic_or_fetch(&contract->features, FEATURE_STEPS_CUT, __ATOMIC_RELEASE);
 }
 

@@ -270,7 +270,7 @@ void runtime_set_up(void)
 		.fire_timers = timer_fire_and_next_ns,
 		.cancel_now = runtime_act_on_cancel,
 		.digest = repetition_digest,
-		.place = memory_place,
+		.heap_position = memory_heap_position,
 		.is_common = memory_is_common,
 		.name = memory_object_name,
 		.used = returned_check_use,

@@ -118,18 +118,18 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 	return true;
 }
 
-/* Collects the groups of all variables allocated at one place; empty: unknown, or no room. Skips
+/* Collects the groups of all variables of one allocation site; empty: unknown, or no room. Skips
  * variables that this version made points, whose groups a later version knows. Most of them are
- * groups of the place's other variables. */
-static void focus_gather_place(
-	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
+ * groups of the allocation site's other variables. */
+static void focus_gather_allocation(
+	const struct contract_memory *memory, uint16_t allocation_site, struct focus_groups *out)
 {
 	out->count = 0;
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
 		const struct memory_variable *variable = &memory->variables[slot];
 
-		if (variable->allocated_at != place || !(variable->flags & VARIABLE_POINT) ||
-			!variable->via_known)
+		if (variable->allocated_at != allocation_site ||
+			!(variable->flags & VARIABLE_POINT) || !variable->via_known)
 			continue;
 		if (!focus_add(memory, variable, out)) {
 			out->count = 0;
@@ -139,34 +139,37 @@ static void focus_gather_place(
 }
 
 /* The result is cached: it is constant for a version, and the search is slow. */
-static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
+static const struct memory_allocation_groups *focus_allocation(
+	struct contract_memory *memory, uint16_t allocation_site)
 {
-	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
+	struct memory_allocation_groups *known =
+		&memory->allocation_sites[allocation_site % MEMORY_ALLOCATIONS_MAX];
 	struct focus_groups found;
 
-	if (known->version == memory->version + 1 && known->place == place)
+	if (known->version == memory->version + 1 && known->allocation_site == allocation_site)
 		return known;
-	focus_gather_place(memory, place, &found);
-	*known = (struct memory_place_groups){
-		.version = memory->version + 1, .place = place, .count = (uint16_t)found.count};
+	focus_gather_allocation(memory, allocation_site, &found);
+	*known = (struct memory_allocation_groups){.version = memory->version + 1,
+		.allocation_site = allocation_site,
+		.count = (uint16_t)found.count};
 	memcpy(known->groups, found.groups, found.count * sizeof *found.groups);
 	return known;
 }
 
-/* Makes the place's variables points. Returns false if the groups are unknown, or there is no
+/* Makes the allocation site's variables points. Returns false if the groups are unknown, or there is no
  * room. */
-static bool focus_on_place(
-	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
+static bool focus_on_allocation(
+	struct contract_memory *memory, uint16_t allocation_site, struct focus_groups *focus)
 {
-	const struct memory_place_groups *known;
+	const struct memory_allocation_groups *known;
 
-	if (memory->focused_place_count == MEMORY_FOCUS_MAX)
+	if (memory->focused_allocation_count == MEMORY_FOCUS_MAX)
 		return false;
-	known = focus_place(memory, place);
+	known = focus_allocation(memory, allocation_site);
 	for (uint32_t i = 0; i < known->count; i++)
 		if (!focus_add_group(focus, known->groups[i]))
 			return false;
-	memory->focused_places[memory->focused_place_count++] = place;
+	memory->focused_allocations[memory->focused_allocation_count++] = allocation_site;
 	return known->count != 0;
 }
 
@@ -174,7 +177,7 @@ static void focus_forget(struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->focused_count; i++)
 		memory->variables[memory->focused[i]].flags &= (uint16_t)~VARIABLE_FOCUSED;
-	memory->focused_count = memory->focused_place_count = 0;
+	memory->focused_count = memory->focused_allocation_count = 0;
 }
 
 /* Makes variables of that name points. Returns false if there is no room. */
@@ -200,8 +203,8 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	for (uint32_t i = 0; i < count; i++) {
 		const struct memory_variable *variable;
 
-		if (objects[i] <= OP_PLACE_MOST) {
-			if (!focus_on_place(memory, (uint16_t)objects[i], focus))
+		if (objects[i] <= OP_ALLOCATION_SITE_MOST) {
+			if (!focus_on_allocation(memory, (uint16_t)objects[i], focus))
 				return false;
 			continue;
 		}
@@ -223,8 +226,8 @@ static uint64_t focus_points(const struct contract_memory *memory)
 		return 0;
 	for (uint32_t i = 0; i < memory->focused_count; i++)
 		points = hash_pair(points, memory->focused[i]);
-	for (uint32_t i = 0; i < memory->focused_place_count; i++)
-		points = hash_pair(points, UINT64_C(1) << 32 | memory->focused_places[i]);
+	for (uint32_t i = 0; i < memory->focused_allocation_count; i++)
+		points = hash_pair(points, UINT64_C(1) << 32 | memory->focused_allocations[i]);
 	return points;
 }
 
@@ -243,7 +246,7 @@ bool focus_prepare_run(uint64_t number)
 	if (!memory || !memory->group_count || memory->is_frozen)
 		return false;
 	is_renewed = runtime_renew_strategy();
-	runtime_begin_place(number);
+	runtime_begin_position(number);
 	count = focus_is_possible(memory, strategy)
 			? strategy->fast_path.focus(
 				  state, runtime_seed(number), objects, MEMORY_FOCUS_MAX)

@@ -91,14 +91,14 @@ static inline bool memory_has_lease(const struct memory_access *access)
 	       !turn_is_wanted && !heap_was_freed(access->address, &freed);
 }
 
-/* Looks the place up once per variable. */
-static void memory_look_up_place(
+/* Looks the allocation site up once per variable. */
+static void memory_look_up_allocation(
 	struct contract_memory *memory, struct memory_variable *variable, const void *address)
 {
 	struct heap_block block;
 
 	if (!variable->allocated_at && heap_find_any(address, &block)) {
-		variable->allocated_at = memory_allocating_place(block.site);
+		variable->allocated_at = memory_allocation_site(block.site);
 		variable->block_name = block.name;
 		variable->loop = (uint16_t)block.loop;
 		memory_note_news(memory, variable);
@@ -112,7 +112,7 @@ static void memory_look_up_place(
 static void memory_look_up_known(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
-	memory_look_up_place(memory, &memory->variables[known->slot], address);
+	memory_look_up_allocation(memory, &memory->variables[known->slot], address);
 	known->allocated_at = memory->variables[known->slot].allocated_at;
 }
 
@@ -127,18 +127,18 @@ uint16_t memory_allocated_at(
 	return known->allocated_at > MEMORY_NOT_ON_HEAP ? (uint16_t)known->allocated_at : 0;
 }
 
-/* Decides once per variable whether it was allocated at a place whose variables are points. */
-static void memory_look_at_place(
+/* Decides once per variable whether it was allocated at a allocation site whose variables are points. */
+static void memory_look_at_allocation(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
 	(void)memory_allocated_at(memory, known, address);
-	if (memory->focused_place_count && known->slot != MEMORY_NO_VARIABLE &&
+	if (memory->focused_allocation_count && known->slot != MEMORY_NO_VARIABLE &&
 		memory_is_focused(memory, &memory->variables[known->slot]))
 		known->flags |= VARIABLE_FOCUSED;
 	known->flags |= VARIABLE_PLACED;
 }
 
-bool memory_place(object_name object, struct object_place *out)
+bool memory_heap_position(object_name object, struct heap_position *out)
 {
 	const struct memory_variable *variable = NULL;
 
@@ -147,7 +147,7 @@ bool memory_place(object_name object, struct object_place *out)
 			contract_area(runtime.contract, runtime.contract->memory_offset), object);
 	if (!variable || !memory_is_on_heap(variable))
 		return false;
-	*out = (struct object_place){variable->block_name, variable->loop};
+	*out = (struct heap_position){variable->block_name, variable->loop};
 	return true;
 }
 
@@ -200,7 +200,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		}
 		if ((known->flags & (VARIABLE_POINT | VARIABLE_PLACED)) == VARIABLE_POINT &&
 			!known->group && !memory->is_frozen)
-			memory_look_at_place(memory, known, (const void *)at);
+			memory_look_at_allocation(memory, known, (const void *)at);
 		if (access->site_state && *access->site_state & SITE_RESTED) {
 			visit->is_sampled |= memory_wants(memory, access, known->flags);
 		} else if (!visit->point && memory_is_wanted(memory, access, known->flags)) {
@@ -228,7 +228,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 }
 
 /* Looks up what memory_look() left out, for an access that had a lease but enters the engine. */
-static void memory_place_point(struct memory_visit *visit)
+static void memory_allocation_site_point(struct memory_visit *visit)
 {
 	struct contract_memory *memory = sites_memory();
 	const uintptr_t at = visit->unplaced;
@@ -486,7 +486,7 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	}
 	if (__builtin_expect(visit->unplaced != 0, 0))
-		memory_place_point(visit);
+		memory_allocation_site_point(visit);
 	memory_point(visit, visit->point);
 	/* Another thread may have freed the memory at the scheduling point. */
 	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);

@@ -55,7 +55,7 @@ bool memory_wants(
 /* Returns whether the access, which is no scheduling point, needs memory_finish() for the detectors, or
  * because its memory may be gone. */
 bool memory_must_report(struct contract_memory *memory, const struct memory_visit *visit);
-/* Returns the allocating place of the variable's block; 0: the variable is not in the table. */
+/* Returns the allocating allocation site of the variable's block; 0: the variable is not in the table. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, struct memory_known *known, const void *address);
 

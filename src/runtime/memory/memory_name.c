@@ -46,7 +46,7 @@ static void memory_name_find_stack_standard(void)
 }
 
 /* Stack, thread-local variables and glibc's block lie in one mapping, in this order, with the
- * thread-local base at a fixed place. The distance to the base is a name that is equal under every
+ * thread-local base at a fixed location. The distance to the base is a name that is equal under every
  * executor and in every pooled stack. */
 static uintptr_t memory_name_stack_reach(const struct engine_thread *thread)
 {

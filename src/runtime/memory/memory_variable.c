@@ -100,7 +100,7 @@ void memory_note_static(struct memory_variable *variable, const void *address)
 		variable->block_name = depth;
 		return;
 	}
-	if (!engine_static_place(address, &module, &offset) || module >= MEMORY_OF_MAIN - 1 ||
+	if (!engine_static_location(address, &module, &offset) || module >= MEMORY_OF_MAIN - 1 ||
 		offset / GRANULE_BYTES > UINT32_MAX)
 		return;
 	variable->loop = (uint16_t)(module + 1);
@@ -135,7 +135,7 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* Notes that a site of the group accessed the variable; not if the group meets (focus.h) one that is
+/* Notes that a site of the group accessed the variable; not if the group overlaps (focus.h) one that is
  * settled. */
 static void memory_note_new_group(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)

@@ -6,7 +6,7 @@
  * (engine_spin_point). Programs without spinning pay nothing.
  *
  * The detection depends on real time and is a fallback for liveness: only a second without a step
- * counts as spinning. A place where a thread has spun once is trusted at the next tick.
+ * counts as spinning. A location where a thread has spun once is trusted at the next tick.
  *
  * The command's request and the timer arrive as SIGSYS (dispatch.c), in the moving thread.
  */

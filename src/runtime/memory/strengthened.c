@@ -1,4 +1,4 @@
-/* Orders of the plan in place of the program's own (struct strengthened). Compiled, like its caller,
+/* Orders of the plan instead of the program's own (struct strengthened). Compiled, like its caller,
  * to use general registers only. */
 #include "runtime/memory/memory_internal.h"
 #include "runtime/runtime.h"

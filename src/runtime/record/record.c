@@ -29,7 +29,7 @@ void record_flush(void)
 
 		if (!record_fetch(address + done, left < 8 ? left : 8, &value))
 			value = 0;
-		record_put(record_place(address + done), value, left < 8 ? left : 8);
+		record_put(record_slot(address + done), value, left < 8 ? left : 8);
 	}
 	moving->pending = 0;
 }
@@ -37,12 +37,12 @@ void record_flush(void)
 void record_drop_pending(void)
 {
 	struct record_moving *moving = record_state.moving;
-	uint8_t *place = record_place(moving->pending);
+	uint8_t *slot = record_slot(moving->pending);
 
 	for (uint32_t done = 0; done < moving->pending_bytes; done += 8) {
 		const uint32_t left = moving->pending_bytes - done;
 
-		record_put(place + done, 0, left < 8 ? left : 8);
+		record_put(slot + done, 0, left < 8 ? left : 8);
 	}
 	moving->pending = 0;
 }
@@ -53,10 +53,10 @@ void record_read(uint64_t address, uint64_t bytes)
 
 	while (done < bytes) {
 		const uint64_t at = address + done, words = (bytes - done) / 8;
-		/* Consecutive words have consecutive places up to the end of the copy. */
-		const uint64_t most = (RECORD_MEMORY_BYTES - record_place_of(at) + 7) / 8;
+		/* Consecutive words have consecutive slots up to the end of the copy. */
+		const uint64_t most = (RECORD_MEMORY_BYTES - record_slot_of(at) + 7) / 8;
 		const uint64_t same = guarded_same_words(
-			(const void *)at, record_place(at), words < most ? words : most);
+			(const void *)at, record_slot(at), words < most ? words : most);
 
 		record_state.moving->left -= (int64_t)same;
 		done += 8 * same;
@@ -72,7 +72,7 @@ void record_read(uint64_t address, uint64_t bytes)
 void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 {
 	uint8_t *memory = record_state.moving->memory;
-	const uint64_t source = record_place_of(from), target = record_place_of(to);
+	const uint64_t source = record_slot_of(from), target = record_slot_of(to);
 	const bool is_apart = target < source || target - source >= bytes;
 	uint64_t done = 0;
 
@@ -105,11 +105,11 @@ static bool record_has_zero(uint64_t value, uint64_t byte)
 }
 
 /* Records the word if its value differs from the copy. */
-static void record_string_word(uint8_t *place, uint64_t value, uint64_t known)
+static void record_string_word(uint8_t *slot, uint64_t value, uint64_t known)
 {
 	if (record_entry(record_state.moving->thread, RECORD_READ))
 		record_number(record_state.moving->thread, record_difference(value, known, 8));
-	record_put(place, value, sizeof value);
+	record_put(slot, value, sizeof value);
 }
 
 struct string_progress {
@@ -127,7 +127,7 @@ static struct string_progress record_string_start(uint64_t address, uint64_t mos
 	struct guarded_same same = {0};
 
 	if (first < end)
-		same = guarded_same_string((const void *)first, record_place(first),
+		same = guarded_same_string((const void *)first, record_slot(first),
 			(end - first + 7) / 8, (UINT64_C(1) << 8 * (address & 7)) - 1);
 	record_state.moving->left -= (int64_t)same.words;
 	return (struct string_progress){first + 8 * same.words, same.zeros != 0, same.words != 0};
@@ -142,8 +142,8 @@ void record_string(uint64_t address, uint64_t length)
 
 	for (; progress.word < address + most; progress.word += 8) {
 		const uint64_t word = progress.word;
-		uint8_t *place = record_place(word);
-		uint64_t value, known = record_known(place, sizeof known);
+		uint8_t *slot = record_slot(word);
+		uint64_t value, known = record_known(slot, sizeof known);
 
 		if (progress.has_ended && (word >= address + SITE_CONTENTS_LEAST || !(word & 4095)))
 			break;
@@ -155,13 +155,13 @@ void record_string(uint64_t address, uint64_t length)
 			} else {
 				record_state.moving->left -= same;
 				same = 0;
-				record_string_word(place, value, known);
+				record_string_word(slot, value, known);
 			}
 		} else {
 			record_state.moving->left -= same;
 			same = 0;
 			progress.has_page = record_read_part(word, sizeof value);
-			value = record_known(place, sizeof value);
+			value = record_known(slot, sizeof value);
 		}
 		progress.has_ended |= record_has_zero(value, word < address ? address & 7 : 0);
 	}

@@ -28,9 +28,9 @@ static inline bool record_fetch(uint64_t address, uint32_t bytes, uint64_t *valu
 	return true;
 }
 
-static inline uint8_t *record_place(uint64_t address)
+static inline uint8_t *record_slot(uint64_t address)
 {
-	return record_state.moving->memory + record_place_of(address);
+	return record_state.moving->memory + record_slot_of(address);
 }
 
 /* Stores without libc's functions, which would use vector registers. */
@@ -65,8 +65,8 @@ static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 static inline bool record_read_part(uint64_t address, uint32_t bytes)
 {
 	struct record_moving *moving = record_state.moving;
-	uint8_t *place = record_place(address);
-	const uint64_t known = record_known(place, bytes);
+	uint8_t *slot = record_slot(address);
+	const uint64_t known = record_known(slot, bytes);
 	uint64_t value;
 
 	if (!record_fetch(address, bytes, &value)) {
@@ -80,7 +80,7 @@ static inline bool record_read_part(uint64_t address, uint32_t bytes)
 	}
 	if (record_entry(moving->thread, RECORD_READ))
 		record_number(moving->thread, record_difference(value, known, bytes));
-	record_put(place, value, bytes);
+	record_put(slot, value, bytes);
 	return true;
 }
 

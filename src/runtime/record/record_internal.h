@@ -28,7 +28,7 @@ struct record_moving {
 	uint32_t pending_bytes;
 	/* 0: none; else argument sites follow an entry, one more than the number reported */
 	uint32_t wants_arguments;
-	uint8_t *memory;  /* memory that the thread read and wrote, by record_place_of() */
+	uint8_t *memory;  /* memory that the thread read and wrote, by record_slot_of() */
 	uint64_t *values; /* last values, by record_value_slot() */
 	int64_t mark;	  /* `left` at the last entry */
 	struct record_thread *thread;

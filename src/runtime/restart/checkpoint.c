@@ -22,7 +22,7 @@ struct checkpoint_piece {
 };
 
 struct checkpoint {
-	struct checkpoint_place place;
+	struct checkpoint_position position;
 	struct image_point point;
 	uint64_t uses;	      /* runs that began here */
 	uint64_t memory_used; /* before this checkpoint */
@@ -186,7 +186,7 @@ static void checkpoint_keep_stacks(struct collection *collection)
 	const struct engine_thread *moving = engine_current();
 
 	checkpoint_keep_stack(
-		collection, moving, collection->checkpoint->place.context.stack_pointer);
+		collection, moving, collection->checkpoint->position.context.stack_pointer);
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
@@ -244,7 +244,7 @@ void checkpoints_drop(struct checkpoints *checkpoints)
 	checkpoints->memory.used = last->memory_used;
 }
 
-bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
+bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_position *position,
 	const struct schedule *recording)
 {
 	struct checkpoint *checkpoint = &checkpoints->stack[checkpoints->count];
@@ -253,7 +253,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 
 	if (checkpoints->count == CHECKPOINTS_MAX)
 		return false;
-	*checkpoint = (struct checkpoint){.place = *place,
+	*checkpoint = (struct checkpoint){.position = *position,
 		.point.time = fiber_time(),
 		.memory_used = checkpoints->memory.used};
 	before = checkpoints->count ? &checkpoint[-1].point : NULL;
@@ -278,9 +278,9 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 	return true;
 }
 
-const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints)
+const struct checkpoint_position *checkpoints_last(struct checkpoints *checkpoints)
 {
-	return checkpoints->count ? &checkpoints->stack[checkpoints->count - 1].place : NULL;
+	return checkpoints->count ? &checkpoints->stack[checkpoints->count - 1].position : NULL;
 }
 
 void checkpoints_count_use(struct checkpoints *checkpoints)
@@ -293,7 +293,7 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
 	const struct checkpoint *last = &checkpoints->stack[checkpoints->count - 1];
 
 	return last->uses *
-	       (last->place.ticks - (checkpoints->count > 1 ? last[-1].place.ticks : 0));
+	       (last->position.ticks - (checkpoints->count > 1 ? last[-1].position.ticks : 0));
 }
 
 /* Clears pages without a copy, which were not resident and read as zero. */

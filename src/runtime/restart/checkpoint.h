@@ -19,7 +19,7 @@
 struct checkpoints;
 
 /* A position in a run: before entry `entry` of its history, whose record is at `at`. */
-struct checkpoint_place {
+struct checkpoint_position {
 	struct context context; /* context of the moving thread */
 	uint32_t entry;
 	uint64_t at;
@@ -34,11 +34,11 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
 /* Takes a checkpoint. Returns false if there is no room, or a thread's stack pointer is in unknown
  * memory; nothing has changed then. */
-bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
+bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_position *position,
 	const struct schedule *recording);
 
 /* Returns the newest checkpoint, or NULL. */
-const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
+const struct checkpoint_position *checkpoints_last(struct checkpoints *checkpoints);
 void checkpoints_drop(struct checkpoints *checkpoints);
 /* Counts a run that begins at the newest checkpoint. */
 void checkpoints_count_use(struct checkpoints *checkpoints);

@@ -75,12 +75,12 @@ static bool image_held_is_same(const struct image *image, const struct image_are
 	const struct iovec to = {.iov_base = content, .iov_len = PAGE_BYTES};
 
 	for (size_t page = area->first_present; page < area->end_present; page += step) {
-		char *place = area->start + page * PAGE_BYTES;
-		const struct iovec from = {.iov_base = place, .iov_len = PAGE_BYTES};
+		char *position = area->start + page * PAGE_BYTES;
+		const struct iovec from = {.iov_base = position, .iov_len = PAGE_BYTES};
 
-		if (area->present[page] == PAGE_SAVED && !image_is_same(place, NULL, PAGE_BYTES))
+		if (area->present[page] == PAGE_SAVED && !image_is_same(position, NULL, PAGE_BYTES))
 			return image_held_read(image, &to, &from, 1, PAGE_BYTES) &&
-			       image_is_same(place, content, PAGE_BYTES);
+			       image_is_same(position, content, PAGE_BYTES);
 	}
 	return false;
 }

@@ -138,9 +138,10 @@ static inline size_t image_page_bytes(const struct image_area *area, size_t page
 	return left < PAGE_BYTES ? left : PAGE_BYTES;
 }
 
-static inline struct image_version *image_version(const struct image *image, uint32_t place)
+static inline struct image_version *image_version(const struct image *image, uint32_t position)
 {
-	return (struct image_version *)(image->versions + ((size_t)place - 1) * sizeof(uint64_t));
+	return (struct image_version *)(image->versions +
+					((size_t)position - 1) * sizeof(uint64_t));
 }
 
 /* Returns the content to restore; NULL means the content before the page was first touched. */

@@ -200,10 +200,10 @@ static bool image_find_busy_in(struct image *image, struct image_area *area)
 		if (platform_failed(count))
 			return false;
 		for (long i = 0; i < count; i++)
-			for (uint64_t place = image->regions[i].start;
-				place < image->regions[i].end; place += PAGE_BYTES)
+			for (uint64_t position = image->regions[i].start;
+				position < image->regions[i].end; position += PAGE_BYTES)
 				image_make_busy(
-					image, area, (uint32_t)((place - start) / PAGE_BYTES));
+					image, area, (uint32_t)((position - start) / PAGE_BYTES));
 	}
 	return true;
 }

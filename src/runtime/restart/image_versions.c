@@ -8,12 +8,12 @@
 void *image_memory_take(struct image_memory *memory, uint64_t bytes)
 {
 	const uint64_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-	void *place = memory->start + memory->used * sizeof(uint64_t);
+	void *position = memory->start + memory->used * sizeof(uint64_t);
 
 	if (words > memory->capacity - memory->used)
 		return NULL;
 	memory->used += words;
-	return place;
+	return position;
 }
 
 struct keeping {
@@ -166,13 +166,13 @@ void image_drop_versions(struct image *image, uint32_t last)
 }
 
 enum image_whereabouts image_find(
-	const struct image *image, const char *place, struct image_stack *stack)
+	const struct image *image, const char *position, struct image_stack *stack)
 {
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		const struct image_area *area = &image->areas[i];
 		const char *low = area->stack_floor ? area->stack_floor : area->start;
 
-		if (place < low || place >= area->start + area->bytes)
+		if (position < low || position >= area->start + area->bytes)
 			continue;
 		if (!area->stack_floor)
 			return IMAGE_MEMORY;

@@ -38,6 +38,6 @@ enum image_whereabouts {
 
 /* Classifies an address; fills `stack` for stacks. */
 enum image_whereabouts image_find(
-	const struct image *image, const char *place, struct image_stack *stack);
+	const struct image *image, const char *position, struct image_stack *stack);
 /* Returns an address in the stack of the thread that took the image. */
 const char *image_main_stack(const struct image *image);

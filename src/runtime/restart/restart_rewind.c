@@ -44,7 +44,7 @@ struct rewind {
 	struct context start;
 	enum rewind_job job;
 	enum rewind_request request;
-	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
+	struct checkpoint_position position; /* REQUEST_CHECKPOINT */
 	struct fiber_counts pool_wanted;
 	uint64_t number;
 	uint32_t made_in_run; /* because the pool was empty */
@@ -144,10 +144,10 @@ static void restart_rewind_undo(void)
 
 /* Makes one run, with the checkpoints that it requests. Returns false if abandoned, must be made
  * again. */
-static bool restart_rewind_run(const struct checkpoint_place *place)
+static bool restart_rewind_run(const struct checkpoint_position *position)
 {
 	struct rewind *server = rewind_server;
-	struct context from = place ? place->context : server->start;
+	struct context from = position ? position->context : server->start;
 
 	server->job = FORKED_JOB_RUN;
 	for (;;) {
@@ -156,29 +156,29 @@ static bool restart_rewind_run(const struct checkpoint_place *place)
 			return true;
 		if (server->request == REQUEST_ABANDON)
 			return false;
-		resume_take(&server->place);
+		resume_take(&server->position);
 		server->job = FORKED_JOB_CONTINUE;
-		from = server->place.context;
+		from = server->position.context;
 	}
 }
 
 /* Makes the run. Returns false if abandoned, or its memory cannot be restored. */
 static bool restart_rewind_make_run(uint64_t number)
 {
-	const struct checkpoint_place *place;
+	const struct checkpoint_position *position;
 
 	rewind_server->number = number;
 	memory_prepare_run(number);
 	if (focus_prepare_run(number))
 		resume_forget();
 	runtime.contract->taint = TAINT_NONE;
-	place = resume_choose(number);
+	position = resume_choose(number);
 	if (!resume_restore(rewind_server->image, &runtime.contract->totals.pages_restored)) {
 		restart_rewind_break("changed memory that cannot be put back");
 		return false;
 	}
 	memory_switch_sites();
-	if (restart_rewind_run(place))
+	if (restart_rewind_run(position))
 		return true;
 	resume_give_up();
 	restart_rewind_undo();
@@ -241,15 +241,15 @@ static bool restart_rewind_is_possible(void)
 static void restart_rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;
-	const enum resume_wish wish = resume_at_decision(view, &server->place);
+	const enum resume_wish wish = resume_at_decision(view, &server->position);
 
 	if (wish == RESUME_CONTINUE)
 		return;
 	server->request = wish == RESUME_TAKE ? REQUEST_CHECKPOINT : REQUEST_ABANDON;
 	if (server->request == REQUEST_ABANDON)
 		server->made_in_run = fiber_made_since_snapshot(server->made, THREAD_CAPACITY);
-	server->place.context.thread_base = context_thread_base();
-	restart_rewind_switch(&server->place.context, &server->server);
+	server->position.context.thread_base = context_thread_base();
+	restart_rewind_switch(&server->position.context, &server->server);
 	if (server->job == FORKED_JOB_RUN) {
 		undo_begin_run();
 		runtime_resume_run(server->number);

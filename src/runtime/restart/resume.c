@@ -85,7 +85,7 @@ static bool resume_is_same_plan(struct contract_plan plan)
 /* Drops checkpoints behind the entry; with `is_profiled` also those of unprofiled runs. */
 static void resume_drop(uint32_t entry, bool is_profiled)
 {
-	const struct checkpoint_place *last;
+	const struct checkpoint_position *last;
 
 	while ((last = checkpoints_last(resume->checkpoints)) != NULL &&
 		(last->entry > entry || (is_profiled && !last->is_profiled))) {
@@ -114,11 +114,11 @@ static void resume_begin_history(const struct contract *contract)
 		contract_area(runtime.contract, contract->strategy_offset));
 }
 
-const struct checkpoint_place *resume_choose(uint64_t number)
+const struct checkpoint_position *resume_choose(uint64_t number)
 {
 	struct contract *contract = runtime.contract;
 	const struct contract_memory *memory;
-	const struct checkpoint_place *place;
+	const struct checkpoint_position *position;
 	uint32_t same;
 
 	if (!resume)
@@ -141,15 +141,15 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	resume->is_profile = !memory || memory->was_profile;
 	same = history_begin_run(resume->history, runtime_seed(number));
 	resume_drop(same, memory && memory->was_profile);
-	place = checkpoints_last(resume->checkpoints);
+	position = checkpoints_last(resume->checkpoints);
 	checkpoint_cost_diverged(&resume->cost, same);
-	if (!place)
+	if (!position)
 		return NULL;
-	history_resume(resume->history, place->entry, place->at);
+	history_resume(resume->history, position->entry, position->at);
 	contract->totals.runs_resumed++;
 	checkpoints_count_use(resume->checkpoints);
-	resume->behind = place->ticks;
-	return place;
+	resume->behind = position->ticks;
+	return position;
 }
 
 bool resume_restore(struct image *image, uint64_t *pages)
@@ -216,7 +216,7 @@ static bool resume_has_counts(void)
 
 /* Returns whether a checkpoint is due. `ticks`: since the run began, continued or had its last
  * obstacle. */
-static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
+static bool resume_wants(const struct checkpoint_position *last, uint64_t ticks, bool *is_timed)
 {
 	*is_timed = checkpoint_cost_pays(&resume->cost, ticks);
 	if (resume_has_counts()) {
@@ -227,9 +227,9 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/* Returns whether this is a place for a checkpoint. Reading the clock at every decision costs too
+/* Returns whether this is a position for a checkpoint. Reading the clock at every decision costs too
  * much. */
-static bool resume_is_place(void)
+static bool resume_is_position(void)
 {
 	const struct history *history = resume->history;
 
@@ -243,9 +243,9 @@ static bool resume_is_place(void)
 }
 
 enum resume_wish resume_at_decision(
-	const struct schedule_view *view, struct checkpoint_place *place)
+	const struct schedule_view *view, struct checkpoint_position *position)
 {
-	const struct checkpoint_place *last;
+	const struct checkpoint_position *last;
 	const char *obstacle;
 	bool is_timed;
 	uint64_t ticks;
@@ -254,7 +254,7 @@ enum resume_wish resume_at_decision(
 		return RESUME_CONTINUE;
 	if (!history_matches(resume->history, view))
 		return RESUME_ABANDON;
-	if (!resume_is_place())
+	if (!resume_is_position())
 		return RESUME_CONTINUE;
 	last = checkpoints_last(resume->checkpoints);
 	if (last && last->entry >= resume->history->number)
@@ -270,7 +270,7 @@ enum resume_wish resume_at_decision(
 		resume->behind += ticks;
 		return RESUME_CONTINUE;
 	}
-	*place = (struct checkpoint_place){.entry = resume->history->number,
+	*position = (struct checkpoint_position){.entry = resume->history->number,
 		.at = resume->history->at,
 		.is_timed = is_timed,
 		.is_profiled = resume->is_profile,
@@ -278,16 +278,16 @@ enum resume_wish resume_at_decision(
 	return RESUME_TAKE;
 }
 
-void resume_take(const struct checkpoint_place *place)
+void resume_take(const struct checkpoint_position *position)
 {
 	struct contract *contract = runtime.contract;
 	const uint64_t start = time_stamp_counter_real();
 
-	resume->behind = place->ticks;
-	if (checkpoint_take(
-		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
+	resume->behind = position->ticks;
+	if (checkpoint_take(resume->checkpoints, position,
+		    contract_area(contract, contract->schedule_offset)))
 		contract->totals.checkpoints_taken++;
-	checkpoint_cost_taken(&resume->cost, place->is_timed, time_stamp_counter_real() - start);
+	checkpoint_cost_taken(&resume->cost, position->is_timed, time_stamp_counter_real() - start);
 }
 
 void resume_continue(void)

@@ -19,7 +19,7 @@ void resume_begin(struct image *image);
 
 /* Called in the server before each run; begins the run for the strategy if it has a history.
  * Returns NULL for the starting point. */
-const struct checkpoint_place *resume_choose(uint64_t number);
+const struct checkpoint_position *resume_choose(uint64_t number);
 /* Restores the memory for the chosen run. Returns false if impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
 /* Returns the history that wraps the strategy in this run, or NULL. */
@@ -30,13 +30,13 @@ void resume_forget(void);
 /* Called when the program did not repeat its earlier behaviour: no more checkpoints. */
 void resume_give_up(void);
 
-/* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `place` is
+/* Called in the moving thread at a decision. RESUME_TAKE: a checkpoint is due, and `position` is
  * filled except for its context. RESUME_ABANDON: the run differs from its history and must be made
  * again. */
 enum resume_wish { RESUME_CONTINUE, RESUME_TAKE, RESUME_ABANDON };
 enum resume_wish resume_at_decision(
-	const struct schedule_view *view, struct checkpoint_place *place);
+	const struct schedule_view *view, struct checkpoint_position *position);
 /* Called in the server. */
-void resume_take(const struct checkpoint_place *place);
+void resume_take(const struct checkpoint_position *position);
 /* Called in the moving thread, when it continues after a checkpoint was taken, or from one. */
 void resume_continue(void);

@@ -61,15 +61,16 @@ static void filter_add(uintptr_t start, size_t bytes)
 static bool filter_wants_block(const struct heap_block *block)
 {
 	const struct contract_memory *memory = filter.memory;
-	const uint16_t place = memory_allocating_place(block->site);
+	const uint16_t allocation_site = memory_allocation_site(block->site);
 
-	for (uint32_t i = 0; i < memory->focused_place_count; i++)
-		if (memory->focused_places[i] == place)
+	for (uint32_t i = 0; i < memory->focused_allocation_count; i++)
+		if (memory->focused_allocations[i] == allocation_site)
 			return true;
 	for (uint32_t i = 0; i < memory->focused_count; i++) {
 		const struct memory_variable *variable = &memory->variables[memory->focused[i]];
 
-		if (variable->allocated_at == place && variable->block_name == block->name)
+		if (variable->allocated_at == allocation_site &&
+			variable->block_name == block->name)
 			return true;
 	}
 	return false;
@@ -109,7 +110,7 @@ void filter_begin_run(const struct contract_memory *memory, bool is_filtered)
 	if (!is_filtered)
 		return;
 	filter.memory = memory;
-	filter.wants_blocks = memory->focused_place_count != 0;
+	filter.wants_blocks = memory->focused_allocation_count != 0;
 	memset(lines_wanted, 0, sizeof lines_wanted);
 	filter.wanted = wanted_nothing;
 	for (uint32_t i = 0; i < memory->focused_count; i++)

@@ -50,7 +50,7 @@ static struct {
 
 static void quick_clear(struct contract_quick *block)
 {
-	for (unsigned i = 0; i < QUICK_PLACES; i++)
+	for (unsigned i = 0; i < QUICK_SETS; i++)
 		block->entries[i][0].key = block->entries[i][1].key = 0;
 }
 
@@ -222,8 +222,7 @@ void quick_forget(uint64_t start, uint64_t bytes)
 	}
 	/* Includes entries of accesses that begin before the range. */
 	for (uint64_t at = (start - QUICK_BYTES_MOST) / 4; at < (start + bytes + 3) / 4; at++)
-		block->entries[at % QUICK_PLACES][0].key =
-			block->entries[at % QUICK_PLACES][1].key = 0;
+		block->entries[at % QUICK_SETS][0].key = block->entries[at % QUICK_SETS][1].key = 0;
 }
 
 static void quick_put_granules(
@@ -312,7 +311,7 @@ void quick_watch_longer(void)
 /* Returns NULL if the access yields new information. */
 static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is_write)
 {
-	const uint16_t way = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
+	const uint16_t access = is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
 	const uint64_t granule = address / GRANULE_BYTES;
 	struct memory_known *known = &quick.memory->known[granule % MEMORY_KNOWN_MAX];
 
@@ -327,7 +326,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		return known;
 	if (known->flags & VARIABLE_POINT)
 		return state & SITE_SHARED ? known : NULL;
-	return state & SITE_SEEN && known->slot != MEMORY_NO_VARIABLE && known->flags & way &&
+	return state & SITE_SEEN && known->slot != MEMORY_NO_VARIABLE && known->flags & access &&
 			       known->thread == engine_current()->name
 		       ? known
 		       : NULL;

@@ -25,7 +25,7 @@
 #define MASKS 1280
 #define FXAM_MASK 0x4500
 #define FXAM_EMPTY 0x4100
-#define GRANULES 2*16*QUICK_PLACES	/* in struct contract_quick */
+#define GRANULES 2*16*QUICK_SETS	/* in struct contract_quick */
 
 	.macro	PUSH name:req
 	pushq	%\name
@@ -101,7 +101,7 @@ raddle_site_\kind\bytes\()_v3:
 	je	3f
 	GRANULE \number, \bytes
 	movl	%r10d, %r11d
-	andl	$4*(QUICK_PLACES - 1), %r11d
+	andl	$4*(QUICK_SETS - 1), %r11d
 	shll	$3, %r11d		/* per four bytes of memory, two entries of 16 bytes */
 	addq	sites_quick(%rip), %r11
 	cmpq	%r10, 16*\number(%r11)
@@ -189,7 +189,7 @@ raddle_site_v3:
 	movl	$1, %ecx
 	xgetbv
 	andl	%eax, %ebx
-1:	movl	sites_vectors_by_hand(%rip), %eax
+1:	movl	sites_saves_vectors(%rip), %eax
 	notl	%eax
 	testl	%eax, %ebx
 	jnz	.Lwide

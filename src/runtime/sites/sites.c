@@ -24,7 +24,7 @@ struct site_module {
 	const struct site_record *first;
 	uint32_t count;
 	uint32_t site_first;  /* first index in contract_memory.sites */
-	bool has_place;	      /* false: contract_memory is full, and the sites stay off */
+	bool has_room;	      /* false: contract_memory is full, and the sites stay off */
 	uintptr_t start, end; /* bounds of the module's mapping; both 0: unknown */
 };
 
@@ -49,7 +49,7 @@ HOT_STATE struct quick_now sites_now;
 uint32_t sites_vectors;
 uint8_t sites_has_xsave;
 uint8_t sites_vectors_in_use;
-uint32_t sites_vectors_by_hand;
+uint32_t sites_saves_vectors;
 
 struct contract_memory *sites_memory(void)
 {
@@ -72,7 +72,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 }
 
 /* Finds or allocates the module's range of bytes. Returns false if there is no room. */
-static bool sites_find_place(
+static bool sites_find_room(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {
 	const uint64_t name = sites_module_name(module);
@@ -128,7 +128,7 @@ static void sites_look_at_processor(void)
 	sites_vectors = a & VECTORS_ALL;
 	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX512BW &&
 		(sites_vectors & VECTORS_512) == VECTORS_512)
-		sites_vectors_by_hand = VECTORS_BY_HAND;
+		sites_saves_vectors = VECTORS_BY_HAND;
 	if (__get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4)
 		sites_vectors_in_use = 1;
 }
@@ -167,15 +167,15 @@ static void sites_add_module(const struct instrumented_module *module)
 	*own = (struct site_module){
 		.first = module->first, .count = (uint32_t)(module->end - module->first)};
 	sites_find_mapping(own);
-	own->has_place = sites_find_place(memory, module, &own->site_first);
-	if (!own->has_place)
+	own->has_room = sites_find_room(memory, module, &own->site_first);
+	if (!own->has_room)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
 		/* A new process, or a module loaded during a run. The contract has a failure's
 		 * reason. */
 		(void)sites_apply();
 	/* The recorder does not need the locals of main. */
-	if (own->has_place && !runtime.contract->plan.is_recorded)
+	if (own->has_room && !runtime.contract->plan.is_recorded)
 		sites_watch_main(own);
 }
 
@@ -226,7 +226,7 @@ uint8_t *site_state(const struct site_record *record)
 			return NULL;
 		sites_last = module;
 	}
-	if (!module->has_place)
+	if (!module->has_room)
 		return NULL;
 	return &sites_memory()->sites[module->site_first + (uint32_t)(record - module->first)];
 }
@@ -263,7 +263,7 @@ uint32_t site_index_at(uint64_t code)
 	for (uint32_t i = 0; i < sites.module_count; i++) {
 		const struct site_module *module = &sites.modules[i];
 
-		for (uint32_t site = 0; module->has_place && site < module->count; site++)
+		for (uint32_t site = 0; module->has_room && site < module->count; site++)
 			if ((uint64_t)(uintptr_t)sites_site_point(&module->first[site]) == code)
 				return module->site_first + site;
 	}
@@ -354,8 +354,8 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 
 	sites_are_open = true;
 	for (uint32_t i = 0; i < sites.module_count && is_done; i++)
-		is_done = !sites.modules[i].has_place ||
-			  sites_switch_module(&sites.modules[i], is_on);
+		is_done =
+			!sites.modules[i].has_room || sites_switch_module(&sites.modules[i], is_on);
 	sites_are_open = false;
 	if (!is_done)
 		sites_refuse("the program's code is in a mapping that cannot be written");

@@ -4,8 +4,8 @@
  *
  * Joshi, Park, Sen, Naik, "A Randomized Dynamic Program Analysis Technique for Detecting Real
  * Deadlocks", PLDI 2009, section 3 (pausing before the inner acquisition, thrashing). Here the
- * method is generalised from deadlocks to meetings at any operations, as RaceFuzzer and AssetFuzzer
- * need them. Deviations: the order after the meeting is given; a released thread is released for
+ * method is generalised from deadlocks to rendezvous at any operations, as RaceFuzzer and AssetFuzzer
+ * need them. Deviations: the order after the rendezvous is given; a released thread is released for
  * one operation only.
  */
 #include "strategies/directed/directed.h"
@@ -14,15 +14,15 @@
 
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
-/* Number of steps that a thread may take from its approach to its place; usually a few suffice. */
+/* Number of steps that a thread may take from its approach to its stop; usually a few suffice. */
 #define APPROACH_PATIENCE 1000
 
 static void directed_clear_candidates(struct directed_state *directed)
 {
-	directed->has_met = false;
-	directed->next = directed->place_count;
+	directed->has_gathered = false;
+	directed->next = directed->stop_count;
 	directed->taken = 0;
-	for (uint32_t i = 0; i < directed->place_count; i++)
+	for (uint32_t i = 0; i < directed->stop_count; i++)
 		directed->stopped_at[i] = NOBODY;
 	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
 		directed->is_stopped[i] = 0;
@@ -46,10 +46,10 @@ static void directed_begin_run(void *state, uint64_t seed)
 	directed->by_approach = directed->is_ring && directed->runs / DIRECTED_WIDTHS % 2;
 	directed_orders_relate(directed->orders, directed->order_count);
 	directed->runs++;
-	directed->has_met_before = false;
+	directed->had_gathered = false;
 	directed->arrived = 0;
 	directed_start_over(directed);
-	directed->has_met = directed->place_count == 0;
+	directed->has_gathered = directed->stop_count == 0;
 	for (uint32_t i = 0; i < BITSET_WORDS(THREAD_CAPACITY); i++)
 		directed->is_let_on[i] = directed->is_returning[i] = 0;
 	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
@@ -78,7 +78,7 @@ static bool directed_is_waited_for(const struct directed_state *directed,
 static bool directed_fits_ring(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t index, uint32_t thread)
 {
-	const uint32_t count = directed->place_count;
+	const uint32_t count = directed->stop_count;
 	const uint16_t next = directed->stopped_at[(index + 1) % count];
 	const uint16_t before = directed->stopped_at[(index + count - 1) % count];
 
@@ -86,25 +86,25 @@ static bool directed_fits_ring(const struct directed_state *directed,
 		return true;
 	return (next == NOBODY || directed_is_waited_for(directed, view, thread, next)) &&
 	       (before == NOBODY || directed_is_waited_for(directed, view, before, thread)) &&
-	       (!directed->places[index].held || directed->held_count[thread]);
+	       (!directed->stops[index].held || directed->held_count[thread]);
 }
 
-/* Returns whether the thread is about to acquire the lock that it will hold at its place. */
+/* Returns whether the thread is about to acquire the lock that it will hold at its stop. */
 static bool directed_fits_approach(const struct directed_state *directed,
-	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
+	const struct directed_stop *stop, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
 
-	return op->kind == place->approach_kind && op->site == place->approach_site &&
-	       (directed->width >= DIRECTED_ANY_THREAD || !place->thread ||
-		       place->thread == view->names[thread]) &&
-	       (directed->width >= DIRECTED_ANY_OBJECT || place->held == op->object);
+	return op->kind == stop->approach_kind && op->site == stop->approach_site &&
+	       (directed->width >= DIRECTED_ANY_THREAD || !stop->thread ||
+		       stop->thread == view->names[thread]) &&
+	       (directed->width >= DIRECTED_ANY_OBJECT || stop->held == op->object);
 }
 
 static bool directed_fits_object(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
-	for (uint32_t i = 0; directed->shares_object && i < directed->place_count; i++) {
+	for (uint32_t i = 0; directed->shares_object && i < directed->stop_count; i++) {
 		const uint16_t other = directed->stopped_at[i];
 
 		if (other != NOBODY && other < view->thread_count &&
@@ -117,21 +117,21 @@ static bool directed_fits_object(
 static bool directed_fits(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t index, uint32_t thread)
 {
-	const struct directed_place *place = &directed->places[index];
+	const struct directed_stop *stop = &directed->stops[index];
 	const struct pending_op *op = &view->pending[thread];
 
-	if (directed->is_approaching && place->approach_site)
-		return directed_fits_approach(directed, place, view, thread);
+	if (directed->is_approaching && stop->approach_site)
+		return directed_fits_approach(directed, stop, view, thread);
 	if (directed->by_approach && !directed->is_approaching && directed->gone[index] != thread)
 		return false;
-	if ((place->kind && place->kind != op->kind) || (place->site && place->site != op->site))
+	if ((stop->kind && stop->kind != op->kind) || (stop->site && stop->site != op->site))
 		return false;
-	if (directed->width < DIRECTED_ANY_THREAD && place->thread &&
-		place->thread != view->names[thread])
+	if (directed->width < DIRECTED_ANY_THREAD && stop->thread &&
+		stop->thread != view->names[thread])
 		return false;
 	if (directed->width < DIRECTED_ANY_OBJECT &&
-		((place->object && place->object != op->object) ||
-			(place->held && !directed_holds(directed, thread, place->held))))
+		((stop->object && stop->object != op->object) ||
+			(stop->held && !directed_holds(directed, thread, stop->held))))
 		return false;
 	if (!directed_fits_object(directed, view, thread))
 		return false;
@@ -141,14 +141,14 @@ static bool directed_fits(const struct directed_state *directed, const struct sc
 static void directed_stop(
 	struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
-	for (uint32_t i = 0; i < directed->place_count; i++) {
+	for (uint32_t i = 0; i < directed->stop_count; i++) {
 		if (directed->stopped_at[i] != NOBODY || !directed_fits(directed, view, i, thread))
 			continue;
 		directed->stopped_at[i] = (uint16_t)thread;
 		directed->stopped_since[i] = view->step;
 		bitset_add(directed->is_stopped, thread);
 		directed->taken++;
-		if (directed->is_approaching && directed->places[i].approach_site)
+		if (directed->is_approaching && directed->stops[i].approach_site)
 			return;
 		if (!(directed->arrived >> i & 1))
 			directed->arrivals[i]++;
@@ -160,7 +160,7 @@ static void directed_stop(
 static void directed_free(struct directed_state *directed, uint32_t thread)
 {
 	bitset_remove(directed->is_stopped, thread);
-	for (uint32_t i = 0; i < directed->place_count; i++) {
+	for (uint32_t i = 0; i < directed->stop_count; i++) {
 		if (directed->stopped_at[i] == thread) {
 			directed->stopped_at[i] = NOBODY;
 			directed->taken--;
@@ -171,9 +171,9 @@ static void directed_free(struct directed_state *directed, uint32_t thread)
 static void directed_leave_approaches(
 	struct directed_state *directed, const struct schedule_view *view)
 {
-	for (uint32_t i = 0; i < directed->place_count; i++) {
+	for (uint32_t i = 0; i < directed->stop_count; i++) {
 		directed->gone[i] = directed->stopped_at[i];
-		if (directed->places[i].approach_site)
+		if (directed->stops[i].approach_site)
 			bitset_add(directed->is_let_on, directed->gone[i]);
 	}
 	directed_clear_candidates(directed);
@@ -181,7 +181,7 @@ static void directed_leave_approaches(
 	directed->gone_since = view->step;
 }
 
-/* Stops threads at matching places. A disabled thread can stop, too: it stays there when it becomes
+/* Stops threads at matching stops. A disabled thread can stop, too: it stays there when it becomes
  * enabled. */
 static void directed_look(struct directed_state *directed, const struct schedule_view *view)
 {
@@ -190,16 +190,16 @@ static void directed_look(struct directed_state *directed, const struct schedule
 			!bitset_has(directed->is_stopped, thread) &&
 			!bitset_has(directed->is_let_on, thread))
 			directed_stop(directed, view, thread);
-	if (directed->taken < directed->place_count)
+	if (directed->taken < directed->stop_count)
 		return;
 	if (directed->is_approaching) {
 		directed_leave_approaches(directed, view);
 		return;
 	}
-	directed->has_met = true;
-	directed->meetings += !directed->has_met_before;
-	directed->has_met_before = true;
-	directed->next = directed->shares_object ? directed->place_count : 0;
+	directed->has_gathered = true;
+	directed->rendezvous += !directed->had_gathered;
+	directed->had_gathered = true;
+	directed->next = directed->shares_object ? directed->stop_count : 0;
 }
 
 static void directed_lose_patience(
@@ -208,7 +208,7 @@ static void directed_lose_patience(
 	if (directed->by_approach && !directed->is_approaching &&
 		view->step - directed->gone_since > APPROACH_PATIENCE)
 		directed_start_over(directed);
-	for (uint32_t i = 0; i < directed->place_count; i++) {
+	for (uint32_t i = 0; i < directed->stop_count; i++) {
 		const uint16_t thread = directed->stopped_at[i];
 
 		if (thread == NOBODY || view->step - directed->stopped_since[i] < DIRECTED_PATIENCE)
@@ -330,7 +330,7 @@ static bool directed_draw_gone(struct directed_state *directed, struct thread_id
 
 	if (!directed->by_approach || directed->is_approaching)
 		return false;
-	for (uint32_t i = 0; i < directed->place_count; i++)
+	for (uint32_t i = 0; i < directed->stop_count; i++)
 		if (bitset_has(directed->candidates, directed->gone[i]) &&
 			rng_below(&directed->rng, ++seen) == 0)
 			*chosen = (struct thread_id){directed->gone[i]};
@@ -368,24 +368,25 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	struct thread_id chosen = THREAD_NONE;
 	uint32_t count = 0;
 
-	if (!directed->has_met) {
+	if (!directed->has_gathered) {
 		directed_lose_patience(directed, view);
 		directed_look(directed, view);
 	}
-	while (directed->next < directed->place_count) {
+	while (directed->next < directed->stop_count) {
 		const uint32_t thread = directed->stopped_at[directed->next++];
 
 		if (view_is_enabled(view, thread))
 			return (struct thread_id){(uint16_t)thread};
 	}
-	/* The meeting had no effect: in a closed ring no thread could continue. */
-	if (directed->has_met && directed->is_ring)
+	/* The rendezvous had no effect: in a closed ring no thread could continue. */
+	if (directed->has_gathered && directed->is_ring)
 		directed_start_over(directed);
-	if (directed->has_met && !directed->order_count && !directed->scenario.op_count)
+	if (directed->has_gathered && !directed->order_count && !directed->scenario.op_count)
 		return threads_draw(&directed->rng, view->enabled, view->enabled_count);
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		directed->candidates[word] =
-			view->enabled[word] & ~(directed->has_met ? 0 : directed->is_stopped[word]);
+			view->enabled[word] &
+			~(directed->has_gathered ? 0 : directed->is_stopped[word]);
 	if (directed_follow_orders(directed, view, &chosen) ||
 		directed_draw_gone(directed, &chosen))
 		return chosen;
@@ -446,7 +447,7 @@ static void directed_executed(
 	bitset_remove(directed->is_let_on, thread.index);
 	if (bitset_has(directed->is_stopped, thread.index))
 		directed_free(directed, thread.index);
-	if (directed->place_count || directed->order_count)
+	if (directed->stop_count || directed->order_count)
 		directed_note_lock(directed, view, thread.index, &view->pending[thread.index]);
 }
 

@@ -1,11 +1,11 @@
 #include "strategies/directed/directed.h"
 
 void directed_state_init(
-	struct directed_state *state, const struct directed_place *places, uint32_t place_count)
+	struct directed_state *state, const struct directed_stop *stops, uint32_t stop_count)
 {
-	state->place_count = place_count > DIRECTED_PLACES_MAX ? DIRECTED_PLACES_MAX : place_count;
-	for (uint32_t i = 0; i < state->place_count; i++)
-		state->places[i] = places[i];
+	state->stop_count = stop_count > DIRECTED_STOPS_MAX ? DIRECTED_STOPS_MAX : stop_count;
+	for (uint32_t i = 0; i < state->stop_count; i++)
+		state->stops[i] = stops[i];
 }
 
 void directed_state_set_ring(struct directed_state *state)

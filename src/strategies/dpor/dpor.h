@@ -213,7 +213,7 @@ void dpor_arrive(struct dpor *dpor);
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
 
-/* Sets the capacities and places of a new state. Returns its size in bytes. */
+/* Sets the capacities and positions of a new state. Returns its size in bytes. */
 size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor);
 /* Implements strategy_search.is_valid(). */
 bool dpor_is_valid(void *state, const struct strategy_config *config);

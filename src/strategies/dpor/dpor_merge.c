@@ -105,7 +105,7 @@ static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct
 	return true;
 }
 
-bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch)
+bool dpor_follows_same_branch(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
 
@@ -158,7 +158,7 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t n
 
 /* Weak initial: index in `ops` of the thread's first op, if independent of all earlier ones;
  * `count`: the thread has none; DPOR_NONE: a dependent op precedes. */
-static uint32_t dpor_merge_place_in(
+static uint32_t dpor_merge_position_in(
 	const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
 {
 	uint32_t i = 0;
@@ -171,20 +171,20 @@ static uint32_t dpor_merge_place_in(
 	return i;
 }
 
-static void dpor_merge_append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
+static void dpor_merge_append_path(struct dpor *dpor, uint32_t *position, const struct dpor_op *ops,
 	uint32_t count, const struct dpor *finder)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t branch = dpor_branch_new(dpor, &ops[i]);
 
-		*place = branch;
+		*position = branch;
 		if (branch == DPOR_NONE)
 			return; /* dpor_branch_new() has set is_lost */
 		if (finder) {
 			dpor_branches(dpor)[branch].finder = finder->task;
 			dpor_branches(dpor)[branch].born = (uint32_t)finder->runs;
 		}
-		place = &dpor_branches(dpor)[branch].child;
+		position = &dpor_branches(dpor)[branch].child;
 	}
 }
 
@@ -193,30 +193,30 @@ static void dpor_merge_append_path(struct dpor *dpor, uint32_t *place, const str
  * covers, and races that its first op settles. An owner's branch for the path covers the same
  * orders if it begins with the same op and contains only ops of the path. False: it does not.
  */
-static bool dpor_merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
-	const struct dpor *finder)
+static bool dpor_merge_path(struct dpor *dpor, uint32_t *position, struct dpor_op *ops,
+	uint32_t count, const struct dpor *finder)
 {
 	bool is_top = true;
 
 	while (count) {
-		uint32_t branch = *place, at = DPOR_NONE;
+		uint32_t branch = *position, at = DPOR_NONE;
 
 		while (branch != DPOR_NONE &&
-			(at = dpor_merge_place_in(ops, count, &dpor_branches(dpor)[branch].op)) ==
-				DPOR_NONE) {
-			place = &dpor_branches(dpor)[branch].sibling;
-			branch = *place;
+			(at = dpor_merge_position_in(
+				 ops, count, &dpor_branches(dpor)[branch].op)) == DPOR_NONE) {
+			position = &dpor_branches(dpor)[branch].sibling;
+			branch = *position;
 		}
 		if (branch == DPOR_NONE) {
-			dpor_merge_append_path(dpor, place, ops, count, finder);
+			dpor_merge_append_path(dpor, position, ops, count, finder);
 			return true;
 		}
 		if (at == count || (is_top && at))
 			return false;
 		memmove(&ops[at], &ops[at + 1], (--count - at) * sizeof *ops);
 		is_top = false;
-		place = &dpor_branches(dpor)[branch].child;
-		if (*place == DPOR_NONE)
+		position = &dpor_branches(dpor)[branch].child;
+		if (*position == DPOR_NONE)
 			return true; /* a leaf: later ops are chosen when it is reached */
 	}
 	return true;
@@ -224,7 +224,7 @@ static bool dpor_merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *
 
 struct merge {
 	struct dpor *dpor, *task;
-	uint32_t *place;
+	uint32_t *position;
 	/* task that found branches new to the owner; NULL means a join */
 	const struct dpor *finder;
 	struct dpor_op ops[PATH_MOST]; /* path to the current branch of the task's tree */
@@ -248,7 +248,7 @@ static bool dpor_merge_tree(struct merge *merge, uint32_t branch, uint32_t count
 		}
 		memcpy(merge->path, merge->ops, (count + 1) * sizeof *merge->ops);
 		if (!dpor_merge_path(
-			    merge->dpor, merge->place, merge->path, count + 1, merge->finder))
+			    merge->dpor, merge->position, merge->path, count + 1, merge->finder))
 			return false;
 	}
 	return true;
@@ -264,7 +264,7 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 
 		if (dpor_choose_tree(dpor, task, i) != DPOR_TREE_NEITHER)
 			continue;
-		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
+		merge.position = &dpor_branches(dpor)[step->wakeup].sibling;
 		step->changes++;
 		if (!dpor_merge_tree(&merge, dpor_branches(task)[other->wakeup].sibling, 0) ||
 			dpor->is_lost)
@@ -326,10 +326,10 @@ static bool dpor_merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch
 
 		if (other->is_value)
 			continue;
-		merge.place = dpor_merge_next_step(&walk);
+		merge.position = dpor_merge_next_step(&walk);
 		added = dpor_branches(task)[other->wakeup].sibling;
 		if (!dpor_has_changed(other) ||
-			dpor_merge_is_prefix(task, added, dpor, *merge.place))
+			dpor_merge_is_prefix(task, added, dpor, *merge.position))
 			continue;
 		if (walk.step <= task->last)
 			dpor_steps(dpor)[walk.step].changes++;

@@ -46,7 +46,7 @@ bool dpor_has_same_path(struct dpor *dpor, struct dpor *task);
 void dpor_join_slots(struct dpor *dpor, const struct dpor *other);
 /* Returns whether the task followed its branch to the first leaf, as the owner would (with
  * bystanders). */
-bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
+bool dpor_follows_same_branch(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
  * Implements `synchronise` of struct strategy_tasks: makes the trees above the task's base equal,
  * so that each state knows an order before it omits many others. The owner may keep added branches,

@@ -58,7 +58,7 @@ static bool dpor_races_may_wait(
 
 /*
  * Builds notdep(first) . second: the steps after `first` that do not depend on it, with `second` in
- * its place among them. Steps after `second` do not depend on it, because they would then depend on
+ * its position among them. Steps after `second` do not depend on it, because they would then depend on
  * `first`.
  */
 static void dpor_races_other_order(

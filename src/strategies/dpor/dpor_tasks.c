@@ -11,7 +11,7 @@
  * explores the branch. The runs, their order and their number are then those of a single state.
  *
  * Otherwise a task is dropped only if an order would be lost or repeated: the order of runs may
- * differ. Races lead to orders behind a sleeper only from the place where the sleeper's op is
+ * differ. Races lead to orders behind a sleeper only from the position where the sleeper's op is
  * explored; wakeup trees carry them there. A task therefore covers only the subtree behind the
  * first leaf of the branch's tree. No thread sleeps there, and no order is added later.
  * dpor_merge.h merges the trees above.
@@ -181,7 +181,7 @@ static bool dpor_tasks_is_joinable(struct dpor *dpor, struct dpor *task)
 	       dpor->symmetry.is_active == task->symmetry.is_active &&
 	       dpor_has_same_path(dpor, task) && dpor_has_same_slots(dpor, task) &&
 	       dpor_tasks_has_same_sleepers(dpor, task, task->last) &&
-	       dpor_has_gone_our_way(dpor, task, dpor_steps(dpor)[task->last].wakeup);
+	       dpor_follows_same_branch(dpor, task, dpor_steps(dpor)[task->last].wakeup);
 }
 
 static bool dpor_tasks_has_same_tree(struct dpor *dpor, const struct dpor *task)

@@ -16,8 +16,8 @@ static uint32_t dpor_wakeup_first_of(
  * Returns the index of the first step of the op's thread, `count` if the thread has no step,
  * DPOR_NONE if impossible.
  */
-static uint32_t dpor_wakeup_place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
-	uint32_t count, const struct dpor_op *op)
+static uint32_t dpor_wakeup_position_of_first(struct dpor *dpor,
+	const struct dpor_sequence *sequence, uint32_t count, const struct dpor_op *op)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t i;
@@ -71,29 +71,31 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 static bool dpor_wakeup_admits(
 	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
 {
-	const uint32_t place = dpor_wakeup_place_of_first(dpor, sequence, sequence->count, op);
+	const uint32_t position =
+		dpor_wakeup_position_of_first(dpor, sequence, sequence->count, op);
 
-	return place != DPOR_NONE && (!op->is_doubtful || place < sequence->count);
+	return position != DPOR_NONE && (!op->is_doubtful || position < sequence->count);
 }
 
-/* Returns false if the tree at *place covers the sequence. */
-static bool dpor_wakeup_insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
+/* Returns false if the tree at *position covers the sequence. */
+static bool dpor_wakeup_insert(
+	struct dpor *dpor, uint32_t *position, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {
-		uint32_t branch = *place;
+		uint32_t branch = *position;
 
 		while (branch != DPOR_NONE &&
 			!dpor_wakeup_admits(dpor, sequence, &dpor_branches(dpor)[branch].op)) {
-			place = &dpor_branches(dpor)[branch].sibling;
-			branch = *place;
+			position = &dpor_branches(dpor)[branch].sibling;
+			branch = *position;
 		}
 		if (branch == DPOR_NONE) {
-			*place = dpor_wakeup_branch_of(dpor, sequence);
+			*position = dpor_wakeup_branch_of(dpor, sequence);
 			return true;
 		}
 		dpor_wakeup_remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
-		place = &dpor_branches(dpor)[branch].child;
-		if (*place == DPOR_NONE)
+		position = &dpor_branches(dpor)[branch].child;
+		if (*position == DPOR_NONE)
 			return false; /* a leaf: later ops are chosen when it is reached */
 	}
 	return false;
@@ -114,13 +116,13 @@ static bool dpor_wakeup_is_begun_there(
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
-		const uint32_t place =
-			dpor_wakeup_place_of_first(dpor, sequence, sequence->core, &here->op);
+		const uint32_t position =
+			dpor_wakeup_position_of_first(dpor, sequence, sequence->core, &here->op);
 
 		if (here->finder && (is_outside || here->finder != dpor->task))
 			return false;
-		if (place != DPOR_NONE)
-			return place < sequence->core;
+		if (position != DPOR_NONE)
+			return position < sequence->core;
 	}
 	return !is_outside;
 }
@@ -133,12 +135,12 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	bool is_settled;
 
 	for (uint32_t i = 0; i < at->sleeper_count; i++) {
-		const uint32_t place = dpor_wakeup_place_of_first(
+		const uint32_t position = dpor_wakeup_position_of_first(
 			dpor, sequence, sequence->count, &sleepers[i].op);
 
-		if (place < sequence->core)
+		if (position < sequence->core)
 			return true;
-		is_had |= place != DPOR_NONE;
+		is_had |= position != DPOR_NONE;
 	}
 	if (is_had)
 		return false;

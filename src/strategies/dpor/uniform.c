@@ -45,7 +45,7 @@ struct uniform_lesson {
 };
 
 struct uniform {
-	uint32_t place;	   /* place of the run in its round */
+	uint32_t position; /* position of the run in its round */
 	bool is_observing; /* another strategy makes the choices of this run */
 	bool sees_memory;  /* accesses to memory are ops */
 	struct descent tree;
@@ -55,9 +55,9 @@ struct uniform {
 static void uniform_begin(struct uniform *uniform, bool is_observing)
 {
 	uniform->is_observing = is_observing;
-	if (uniform->place < TEACHING)
-		uniform->lessons[uniform->place].step_count =
-			uniform->lessons[uniform->place].thread_count = 0;
+	if (uniform->position < TEACHING)
+		uniform->lessons[uniform->position].step_count =
+			uniform->lessons[uniform->position].thread_count = 0;
 }
 
 static void uniform_observe(void *state)
@@ -162,8 +162,8 @@ static void uniform_executed(void *state, const struct schedule_view *view, stru
 	struct descent *tree = &uniform->tree;
 	uint32_t slot;
 
-	if (uniform->place < TEACHING)
-		uniform_note(&uniform->lessons[uniform->place], view, thread.index);
+	if (uniform->position < TEACHING)
+		uniform_note(&uniform->lessons[uniform->position], view, thread.index);
 	if (uniform->is_observing || !tree->is_fixed || tree->is_lost || tree->is_blocked)
 		return;
 	if (tree->chosen == DPOR_NONE)
@@ -178,9 +178,9 @@ static void uniform_executed(void *state, const struct schedule_view *view, stru
 
 /* ---- rounds ---- */
 
-static void uniform_begin_place(void *state, uint32_t place)
+static void uniform_begin_position(void *state, uint32_t position)
 {
-	((struct uniform *)state)->place = place;
+	((struct uniform *)state)->position = position;
 }
 
 static bool uniform_is_complete(const struct uniform_lesson *lesson)
@@ -188,12 +188,12 @@ static bool uniform_is_complete(const struct uniform_lesson *lesson)
 	return lesson->step_count <= STEPS_MOST && lesson->thread_count <= DESCENT_SLOTS;
 }
 
-static void uniform_gather(void *state, const void *other, uint32_t place, uint32_t count)
+static void uniform_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct uniform *from = other;
 	struct uniform *uniform = state;
 
-	for (uint32_t i = place; i < place + count && i < TEACHING; i++) {
+	for (uint32_t i = position; i < position + count && i < TEACHING; i++) {
 		const struct uniform_lesson *lesson = &from->lessons[i];
 		const size_t ops = uniform_is_complete(lesson) ? lesson->step_count : 0;
 
@@ -270,7 +270,7 @@ const struct strategy strategy_uniform = {
 	.begin_run = uniform_begin_run,
 	.choose = uniform_choose,
 	.executed = uniform_executed,
-	.learning = {.begin_place = uniform_begin_place,
+	.learning = {.begin_position = uniform_begin_position,
 		.gather = uniform_gather,
 		.learn = uniform_learn,
 		.share = uniform_share,

@@ -7,7 +7,7 @@
  * below all others. A run shows a bug of depth d with probability at least 1/(n*k^(d-1)).
  *
  * Deviations from the paper:
- * - k counts only *contested* points (two or more enabled threads), plus one place past the end. A
+ * - k counts only *contested* points (two or more enabled threads), plus one position past the end. A
  *   change elsewhere has no effect before the next contested point. Moving the change there loses
  *   no schedule and improves the bound; docs/strategies.md has the argument.
  * - A priority drops before the step at the change point, not after the previous step. The same
@@ -30,14 +30,14 @@ struct pct_lesson {
 
 struct pct {
 	struct rng rng;
-	uint32_t place; /* place of the run in its round */
-	uint64_t point; /* number of contested points passed in this run */
+	uint32_t position; /* position of the run in its round */
+	uint64_t point;	   /* number of contested points passed in this run */
 	uint32_t depth;
 	uint32_t threads_most;
 	struct run_length points; /* contested points per run, learnt */
 	struct change_points changes;
 	struct priority_table priorities;
-	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by place */
+	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by position */
 };
 
 static void pct_begin_campaign(void *state, const struct strategy_config *config)
@@ -104,22 +104,22 @@ static void pct_end_run(void *state, const struct run_summary *summary)
 {
 	struct pct *pct = state;
 
-	pct->lessons[pct->place] = (struct pct_lesson){.points = pct->point,
+	pct->lessons[pct->position] = (struct pct_lesson){.points = pct->point,
 		.threads = summary->thread_count,
 		.outcome = summary->outcome};
 }
 
-static void pct_begin_place(void *state, uint32_t place)
+static void pct_begin_position(void *state, uint32_t position)
 {
-	((struct pct *)state)->place = place;
+	((struct pct *)state)->position = position;
 }
 
-static void pct_gather(void *state, const void *other, uint32_t place, uint32_t count)
+static void pct_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct pct *from = other;
 	struct pct *pct = state;
 
-	for (uint32_t i = place; i < place + count; i++)
+	for (uint32_t i = position; i < position + count; i++)
 		pct->lessons[i] = from->lessons[i];
 }
 
@@ -153,17 +153,17 @@ static void pct_share(void *state, const void *other)
 static bool pct_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct pct *pct = state;
-	const uint64_t places = pct->points.most + 1;
+	const uint64_t positions = pct->points.most + 1;
 	double probability = 1;
 
 	*out = (struct strategy_guarantee){.depth = pct->depth,
 		.threads = pct->threads_most,
-		.steps = places,
+		.steps = positions,
 		.formula = "1/(n*k^(d-1))"};
 	if (!pct->points.most)
 		return false;
 	for (uint32_t i = 1; i < pct->depth; i++)
-		probability /= (double)places;
+		probability /= (double)positions;
 	out->probability = probability / pct->threads_most;
 	return true;
 }
@@ -186,7 +186,7 @@ const struct strategy strategy_pct = {
 	.choose = pct_choose,
 	.end_run = pct_end_run,
 	.guarantee = pct_guarantee,
-	.learning = {.begin_place = pct_begin_place,
+	.learning = {.begin_position = pct_begin_position,
 		.gather = pct_gather,
 		.learn = pct_learn,
 		.share = pct_share},

@@ -10,7 +10,7 @@
  * allocates, or a synchronisation object. op_class() is its number.
  *
  * Deviations from the paper:
- * - The deviations of pct: contested points only, one place past the end, a priority drops before
+ * - The deviations of pct: contested points only, one position past the end, a priority drops before
  *   the access.
  * - Variables are drawn only if their accesses can be reordered: another thread used the variable
  * before, and one of the two accesses is a write. The later thread must also exist at the earlier
@@ -22,7 +22,7 @@
  * - Priority orders: in the paper a thread gets a random new priority at each change point. A bug
  *   of t threads, cut by d-1 stops into t+d-1 fragments, then shows with probability 1/(t+d-1)!.
  *   Here the priority is drawn below the next thread, because the stop would otherwise have no
- *   effect. If n is small, each place below the next thread is equally likely: bound
+ *   effect. If n is small, each position below the next thread is equally likely: bound
  *   1/(t!*(n-1)^(d-1)). For two threads the stopped one always drops below all others: 1/2!.
  *   Without option t the drop is pct's, for which one thread must initially be the lowest of n:
  *   1/n.
@@ -69,8 +69,8 @@ static enum pctvb_falls pctvb_choose_placement(const struct pctvb *pctvb)
 {
 	if (pctvb->threads <= 2)
 		return FALLS_LOWEST;
-	return pctvb_orders_of(pctvb, FALLS_PLACES) < pctvb_orders_of(pctvb, FALLS_RANDOM)
-		       ? FALLS_PLACES
+	return pctvb_orders_of(pctvb, FALLS_POSITIONS) < pctvb_orders_of(pctvb, FALLS_RANDOM)
+		       ? FALLS_POSITIONS
 		       : FALLS_RANDOM;
 }
 
@@ -131,7 +131,7 @@ static bool pctvb_find_access(const struct pctvb *pctvb, uint64_t number, struct
 }
 
 /*
- * Draws each set of d-1 places with equal probability, among the accesses and d-1 places past the
+ * Draws each set of d-1 positions with equal probability, among the accesses and d-1 positions past the
  * end: Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2.
  */
 static void pctvb_draw_changes(struct pctvb *pctvb)
@@ -144,14 +144,14 @@ static void pctvb_draw_changes(struct pctvb *pctvb)
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
 		accesses += pctvb_expected_accesses(pctvb, i);
 	for (uint32_t i = 0; i < stops; i++) {
-		uint64_t place = rng_below64(&pctvb->rng, accesses + i + 1);
+		uint64_t position = rng_below64(&pctvb->rng, accesses + i + 1);
 
 		for (uint32_t j = 0; j < i; j++)
-			if (drawn[j] == place)
-				place = accesses + i;
-		drawn[i] = place;
+			if (drawn[j] == position)
+				position = accesses + i;
+		drawn[i] = position;
 		pctvb->change_count +=
-			pctvb_find_access(pctvb, place, &pctvb->changes[pctvb->change_count]);
+			pctvb_find_access(pctvb, position, &pctvb->changes[pctvb->change_count]);
 	}
 }
 
@@ -218,8 +218,8 @@ static uint64_t pctvb_highest_below(
 	return highest;
 }
 
-/* Draws a place directly below a random thread among those of priority `highest` and lower. */
-static uint64_t pctvb_draw_place(
+/* Draws a position directly below a random thread among those of priority `highest` and lower. */
+static uint64_t pctvb_draw_position(
 	struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
 {
 	uint64_t above = highest, below;
@@ -227,7 +227,7 @@ static uint64_t pctvb_draw_place(
 
 	for (uint64_t at = highest; (at = pctvb_highest_below(pctvb, view, at));)
 		count++;
-	for (uint32_t place = rng_below(&pctvb->rng, count); place; place--)
+	for (uint32_t position = rng_below(&pctvb->rng, count); position; position--)
 		above = pctvb_highest_below(pctvb, view, above);
 	below = pctvb_highest_below(pctvb, view, above);
 	if (!below)
@@ -254,7 +254,7 @@ static uint32_t pctvb_lower_priority(
 			PRIORITY_INITIAL | rng_below64(&pctvb->rng, limit - PRIORITY_INITIAL);
 	} else {
 		table->priority[thread] = 0; /* the thread does not count among the others */
-		table->priority[thread] = pctvb_draw_place(pctvb, view, limit);
+		table->priority[thread] = pctvb_draw_position(pctvb, view, limit);
 	}
 	return next;
 }
@@ -340,7 +340,7 @@ static const char *pctvb_formula_of(const struct pctvb *pctvb, enum pctvb_falls 
 {
 	if (falls == FALLS_RANDOM)
 		return "1/(C(m,v)*C(k+d-1,d-1)*(t+d-1)!)";
-	if (falls == FALLS_PLACES)
+	if (falls == FALLS_POSITIONS)
 		return "1/(C(m,v)*C(k+d-1,d-1)*t!*(n-1)^(d-1))";
 	return pctvb->threads ? "1/(C(m,v)*C(k+d-1,d-1)*t!)" : "1/(C(m,v)*C(k+d-1,d-1)*n)";
 }
@@ -371,7 +371,7 @@ static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 static const struct strategy_option pctvb_options[] = {
 	{"depth", 3, 2, CHANGE_POINTS_MAX, "bug depth, as for pct", NULL},
 	{"variables", 1, 1, PCTVB_VARIABLES_MOST,
-		"v: number of variables with all the places where a thread must be preempted; most known bugs need one",
+		"v: number of variables with all the positions where a thread must be preempted; most known bugs need one",
 		NULL},
 	{"threads", 0, 2, 8,
 		"t: number of threads in one order; from 3 on a preempted thread gets any position among the others, otherwise the last one",
@@ -391,7 +391,7 @@ const struct strategy strategy_pctvb = {
 	.executed = pctvb_executed,
 	.end_run = pctvb_end_run,
 	.guarantee = pctvb_guarantee,
-	.learning = {.begin_place = pctvb_begin_place,
+	.learning = {.begin_position = pctvb_begin_position,
 		.gather = pctvb_gather,
 		.learn = pctvb_learn,
 		.share = pctvb_share},

@@ -12,7 +12,7 @@ enum pctvb_falls {
 	FALLS_LOWEST, /* the priority falls below all threads */
 	/* the priority falls, with equal probability, directly below one of the threads from the
 	 * next one downwards */
-	FALLS_PLACES,
+	FALLS_POSITIONS,
 	FALLS_RANDOM /* a random priority below that of the next thread */
 };
 
@@ -67,7 +67,7 @@ struct pctvb {
 	uint32_t threads_most;
 	enum pctvb_falls falls; /* method of this run */
 	uint32_t shared_count;
-	uint32_t place; /* place of the run in its round */
+	uint32_t position; /* position of the run in its round */
 	uint32_t drawn_count, change_count, fallen;
 	uint64_t drawn_for; /* seed + 1 of the run whose variables are already drawn; 0: none */
 	bool is_focused;    /* accesses to other variables may not be scheduling points */
@@ -83,7 +83,7 @@ struct pctvb {
 
 static inline bool pctvb_teaches(const struct pctvb *pctvb)
 {
-	return pctvb->place < PCTVB_TEACHING;
+	return pctvb->position < PCTVB_TEACHING;
 }
 
 /* Returns whether the op has a variable. Ops on threads (creation, begin, end, join) cannot be
@@ -99,7 +99,7 @@ void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);
 void pctvb_end_run(void *state, const struct run_summary *summary);
-void pctvb_begin_place(void *state, uint32_t place);
-void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count);
+void pctvb_begin_position(void *state, uint32_t position);
+void pctvb_gather(void *state, const void *other, uint32_t position, uint32_t count);
 void pctvb_learn(void *state, uint32_t count, uint32_t next);
 void pctvb_share(void *state, const void *other);

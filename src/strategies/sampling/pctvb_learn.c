@@ -4,12 +4,12 @@
 void pctvb_begin_lesson(struct pctvb *pctvb)
 {
 	key_table_clear(&pctvb->run_classes);
-	pctvb->lessons[pctvb->place].count = 0;
+	pctvb->lessons[pctvb->position].count = 0;
 }
 
 static struct pctvb_taught *pctvb_learn_taught_of(struct pctvb *pctvb, uint64_t class)
 {
-	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->place];
+	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->position];
 	uint32_t index = key_table_find(&pctvb->run_classes, class);
 
 	if (index == KEY_TABLE_NONE) {
@@ -60,7 +60,7 @@ void pctvb_end_run(void *state, const struct run_summary *summary)
 
 	if (!pctvb_teaches(pctvb))
 		return;
-	lesson = &pctvb->lessons[pctvb->place];
+	lesson = &pctvb->lessons[pctvb->position];
 	lesson->outcome = summary->outcome;
 	lesson->threads = summary->thread_count;
 	lesson->is_focused = pctvb->is_focused;
@@ -69,9 +69,9 @@ void pctvb_end_run(void *state, const struct run_summary *summary)
 		lesson->drawn[i] = pctvb->drawn[i].variable;
 }
 
-void pctvb_begin_place(void *state, uint32_t place)
+void pctvb_begin_position(void *state, uint32_t position)
 {
-	((struct pctvb *)state)->place = place;
+	((struct pctvb *)state)->position = position;
 }
 
 static void pctvb_learn_copy_lesson(struct pctvb_lesson *to, const struct pctvb_lesson *from)
@@ -87,12 +87,12 @@ static void pctvb_learn_copy_lesson(struct pctvb_lesson *to, const struct pctvb_
 		to->variables[i] = from->variables[i];
 }
 
-void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count)
+void pctvb_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct pctvb *from = other;
 	struct pctvb *pctvb = state;
 
-	for (uint32_t i = place; i < place + count && i < PCTVB_TEACHING; i++)
+	for (uint32_t i = position; i < position + count && i < PCTVB_TEACHING; i++)
 		pctvb_learn_copy_lesson(&pctvb->lessons[i], &from->lessons[i]);
 }
 

@@ -2,7 +2,7 @@
  * Strategy `rff`: aims at reads-from pairs that few runs have shown.
  *
  * Wolff, Shi, Duck, Mathur, Roychoudhury, "Greybox Fuzzing for Concurrency Testing", ASPLOS 2024,
- * sections 3 and 4. An *event* is an op on an object at one place in the code, the n-th op of its
+ * sections 3 and 4. An *event* is an op on an object at one location in the code, the n-th op of its
  * thread on this object, whichever thread executes it. A *pair* says which event was the last write
  * before an event. Each run draws up to three pairs as *constraints*, rare pairs preferably. It
  * delays the ops that would break a constraint: the second event until the first is executed, then
@@ -12,7 +12,7 @@
  * Deviations from the paper:
  * - Ops on all objects count, not only on memory. The pairs of a lock are the order of its
  *   acquisitions.
- * - An event names the rank of the op among its thread's ops on the object, beside the place. A
+ * - An event names the rank of the op among its thread's ops on the object, beside the location. A
  *   pair says whether one thread executes both events.
  * - There is no corpus of schedules to mutate. Constraints are drawn independently, with a weight
  *   that falls with the square of the number of runs that showed the pair or aimed at it.
@@ -250,7 +250,7 @@ const struct strategy strategy_rff = {
 	.begin_run = rff_begin_run,
 	.choose = rff_choose,
 	.executed = rff_executed,
-	.learning = {.begin_place = rff_begin_place,
+	.learning = {.begin_position = rff_begin_position,
 		.gather = rff_gather,
 		.learn = rff_learn,
 		.share = rff_share,

@@ -6,7 +6,7 @@
 #include "strategies/strategy.h"
 
 #define RFF_CONSTRAINTS 3u
-#define RFF_START UINT32_MAX /* in place of a first event: the object has not been written yet */
+#define RFF_START UINT32_MAX /* instead of a first event: the object has not been written yet */
 #define RFF_RANKS 16u	     /* later ops of a thread on an object count as the last of these */
 #define RFF_SITE_BITS 12     /* bits of a code address that are the same at every load address */
 #define RFF_PATIENCE 4096u   /* the maximum number of delays in a run */
@@ -64,9 +64,9 @@ struct rff_write {
 
 struct rff {
 	struct rng rng;
-	uint32_t place;	 /* place of the run in its round */
-	uint32_t known;	 /* number of threads of this run with a priority */
-	uint32_t delays; /* number of choices that the constraints changed */
+	uint32_t position; /* position of the run in its round */
+	uint32_t known;	   /* number of threads of this run with a priority */
+	uint32_t delays;   /* number of choices that the constraints changed */
 	uint32_t constraint_count;
 	struct rff_constraint constraints[RFF_CONSTRAINTS];
 	uint64_t priority[THREAD_CAPACITY];
@@ -94,7 +94,7 @@ struct rff {
 
 static inline bool rff_teaches(const struct rff *rff)
 {
-	return rff->place < RFF_TEACHING;
+	return rff->position < RFF_TEACHING;
 }
 
 /* Returns whether the op can be reordered with other ops on its object. */
@@ -134,7 +134,7 @@ void rff_begin_lesson(struct rff *rff);
 void rff_note(struct rff *rff, const struct schedule_view *view, uint32_t thread);
 
 /* Members of struct strategy. */
-void rff_begin_place(void *state, uint32_t place);
-void rff_gather(void *state, const void *other, uint32_t place, uint32_t count);
+void rff_begin_position(void *state, uint32_t position);
+void rff_gather(void *state, const void *other, uint32_t position, uint32_t count);
 void rff_learn(void *state, uint32_t count, uint32_t next);
 void rff_share(void *state, const void *other);

@@ -8,10 +8,10 @@ void rff_begin_lesson(struct rff *rff)
 	key_table_clear(&rff->run_objects);
 	key_table_clear(&rff->run_ranks);
 	key_table_clear(&rff->run_pairs);
-	rff->lessons[rff->place].pair_count = 0;
-	rff->lessons[rff->place].aim_count = rff->constraint_count;
+	rff->lessons[rff->position].pair_count = 0;
+	rff->lessons[rff->position].aim_count = rff->constraint_count;
 	for (uint32_t i = 0; i < rff->constraint_count; i++)
-		rff->lessons[rff->place].aims[i] = rff_pair_key(rff->constraints[i].first,
+		rff->lessons[rff->position].aims[i] = rff_pair_key(rff->constraints[i].first,
 			rff->constraints[i].second, rff->constraints[i].is_own);
 }
 
@@ -34,7 +34,7 @@ static uint8_t rff_next_rank(struct rff *rff, uint32_t thread, object_name objec
 static void rff_note_pair(struct rff *rff, const struct pending_op *op, uint64_t event,
 	uint8_t rank, const struct rff_write *write, bool is_own)
 {
-	struct rff_lesson *lesson = &rff->lessons[rff->place];
+	struct rff_lesson *lesson = &rff->lessons[rff->position];
 	const uint32_t known = rff->run_pairs.count;
 
 	if (lesson->pair_count == RFF_LESSON_PAIRS)
@@ -83,17 +83,17 @@ void rff_note(struct rff *rff, const struct schedule_view *view, uint32_t thread
 
 /* ---- rounds ---- */
 
-void rff_begin_place(void *state, uint32_t place)
+void rff_begin_position(void *state, uint32_t position)
 {
-	((struct rff *)state)->place = place;
+	((struct rff *)state)->position = position;
 }
 
-void rff_gather(void *state, const void *other, uint32_t place, uint32_t count)
+void rff_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct rff *from = other;
 	struct rff *rff = state;
 
-	for (uint32_t i = place; i < place + count && i < RFF_TEACHING; i++) {
+	for (uint32_t i = position; i < position + count && i < RFF_TEACHING; i++) {
 		rff->lessons[i].pair_count = from->lessons[i].pair_count;
 		rff->lessons[i].aim_count = from->lessons[i].aim_count;
 		memcpy(rff->lessons[i].aims, from->lessons[i].aims, sizeof rff->lessons[i].aims);

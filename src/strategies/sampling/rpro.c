@@ -9,7 +9,7 @@
  * Deviations from the paper:
  * - The paper writes 1/(n*k*r^(d-2)); a footnote remarks that the range on both sides of the first
  *   point makes it 2r (docs/strategies.md).
- * - The deviations of pct: contested events only, one place past the end, a priority drops before
+ * - The deviations of pct: contested events only, one position past the end, a priority drops before
  *   its event, n and k are learnt from earlier runs (pct.c).
  * - events=acquire: a priority drops before an acquisition of a lock; in the paper after it. A
  *   release can always be moved directly behind the previous op: stops elsewhere between two
@@ -61,7 +61,7 @@ struct rpro_lesson {
 
 struct rpro {
 	struct rng rng;
-	uint32_t place; /* place of the run in its round */
+	uint32_t position; /* position of the run in its round */
 	/* if the program acquires no lock, all events count */
 	enum rpro_events events;
 	bool is_grid;
@@ -74,11 +74,11 @@ struct rpro {
 	struct rpro_member members[GRID_PAIRS];
 	struct change_points changes;
 	struct priority_table priorities;
-	uint8_t plan[STRATEGY_ROUND_MOST];		 /* members, by place */
-	struct rpro_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by place */
+	uint8_t plan[STRATEGY_ROUND_MOST];		 /* members, by position */
+	struct rpro_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by position */
 };
 
-_Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each place");
+_Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each position");
 
 static void rpro_add_member(struct rpro *rpro, uint32_t depth, uint64_t radius, int64_t windows)
 {
@@ -131,13 +131,13 @@ static uint64_t rpro_pace(const struct rpro_member *member)
  * were a run. */
 static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *member)
 {
-	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;
-	const bool is_split = member->has_many_windows && rpro_pace(member) < places;
-	uint64_t need = rpro_multiply(rpro->threads_most, is_split ? rpro_pace(member) : places);
+	const uint64_t positions = rpro->length[rpro_counted(rpro)].most + 1;
+	const bool is_split = member->has_many_windows && rpro_pace(member) < positions;
+	uint64_t need = rpro_multiply(rpro->threads_most, is_split ? rpro_pace(member) : positions);
 
 	for (uint32_t d = 2; d < member->depth; d++)
 		need = rpro_multiply(
-			need, member->radius < places / 2 ? 2 * member->radius : places);
+			need, member->radius < positions / 2 ? 2 * member->radius : positions);
 	return need;
 }
 
@@ -161,7 +161,7 @@ static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *m
 	return weight;
 }
 
-static void rpro_plan(struct rpro *rpro, uint32_t places)
+static void rpro_plan(struct rpro *rpro, uint32_t positions)
 {
 	uint64_t weight[GRID_PAIRS], runs[GRID_PAIRS];
 
@@ -171,7 +171,7 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 		weight[i] = is_useful ? rpro_weight(rpro, &rpro->members[i]) : 0;
 		runs[i] = rpro->members[i].runs;
 	}
-	for (uint32_t place = 0; place < places; place++) {
+	for (uint32_t position = 0; position < positions; position++) {
 		uint32_t best = 0;
 
 		for (uint32_t i = 1; i < rpro->member_count; i++)
@@ -179,16 +179,17 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 						 rpro_multiply(runs[best] + 1, weight[i]))
 				best = i;
 		runs[best]++;
-		rpro->plan[place] = (uint8_t)best;
+		rpro->plan[position] = (uint8_t)best;
 	}
 }
 
 /* Draws an event within `radius` of `first`, other than `first`, and not drawn before if one is
  * free. */
-static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t places)
+static uint64_t rpro_draw_near(
+	struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t positions)
 {
 	const uint64_t low = first > radius ? first - radius : 0;
-	const uint64_t high = places - 1 - first > radius ? first + radius : places - 1;
+	const uint64_t high = positions - 1 - first > radius ? first + radius : positions - 1;
 	uint64_t point = first;
 
 	for (int tries = 0; tries < 64 && high > low; tries++) {
@@ -200,9 +201,9 @@ static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radiu
 	return point;
 }
 
-/* Draws a window: the first change point is at `first`, the others among all `places` of the
+/* Draws a window: the first change point is at `first`, the others among all `positions` of the
  * run. */
-static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t places)
+static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t positions)
 {
 	const struct rpro_member *member = &rpro->members[rpro->member];
 
@@ -210,21 +211,21 @@ static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t places)
 	change_points_add(&rpro->changes, first, 1);
 	for (uint32_t i = 2; i < member->depth; i++)
 		change_points_add(
-			&rpro->changes, rpro_draw_near(rpro, first, member->radius, places), i);
+			&rpro->changes, rpro_draw_near(rpro, first, member->radius, positions), i);
 }
 
 static void rpro_draw_changes(struct rpro *rpro)
 {
 	const struct rpro_member *member = &rpro->members[rpro->member];
-	const uint64_t places = rpro->length[rpro_counted(rpro)].expected + 1;
-	uint64_t first_places = places;
+	const uint64_t positions = rpro->length[rpro_counted(rpro)].expected + 1;
+	uint64_t first_positions = positions;
 
 	change_points_clear(&rpro->changes);
-	if (places == 1) /* the first run, or no events */
+	if (positions == 1) /* the first run, or no events */
 		return;
-	if (member->has_many_windows && rpro_pace(member) < places)
-		first_places = rpro_pace(member);
-	rpro_draw_window(rpro, rng_below64(&rpro->rng, first_places), places);
+	if (member->has_many_windows && rpro_pace(member) < positions)
+		first_positions = rpro_pace(member);
+	rpro_draw_window(rpro, rng_below64(&rpro->rng, first_positions), positions);
 }
 
 static __attribute__((noinline)) void rpro_next_window(
@@ -247,7 +248,7 @@ static void rpro_begin_run(void *state, uint64_t seed)
 	rpro->priorities.known = 0;
 	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
 		rpro->count[events] = 0;
-	rpro->member = rpro->plan[rpro->place];
+	rpro->member = rpro->plan[rpro->position];
 	rpro_draw_changes(rpro);
 }
 
@@ -280,7 +281,7 @@ static struct thread_id rpro_choose(void *state, const struct schedule_view *vie
 static void rpro_end_run(void *state, const struct run_summary *summary)
 {
 	struct rpro *rpro = state;
-	struct rpro_lesson *lesson = &rpro->lessons[rpro->place];
+	struct rpro_lesson *lesson = &rpro->lessons[rpro->position];
 
 	for (int events = 0; events < RPRO_EVENTS_COUNT; events++)
 		lesson->count[events] = rpro->count[events];
@@ -288,17 +289,17 @@ static void rpro_end_run(void *state, const struct run_summary *summary)
 	lesson->outcome = summary->outcome;
 }
 
-static void rpro_begin_place(void *state, uint32_t place)
+static void rpro_begin_position(void *state, uint32_t position)
 {
-	((struct rpro *)state)->place = place;
+	((struct rpro *)state)->position = position;
 }
 
-static void rpro_gather(void *state, const void *other, uint32_t place, uint32_t count)
+static void rpro_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct rpro *from = other;
 	struct rpro *rpro = state;
 
-	for (uint32_t i = place; i < place + count; i++)
+	for (uint32_t i = position; i < position + count; i++)
 		rpro->lessons[i] = from->lessons[i];
 }
 
@@ -363,21 +364,21 @@ static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 static bool rpro_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct rpro *rpro = state;
-	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;
+	const uint64_t positions = rpro->length[rpro_counted(rpro)].most + 1;
 	const struct rpro_member *member = rpro_promised(rpro);
 	double probability;
 
 	*out = (struct strategy_guarantee){.depth = member->depth,
 		.threads = rpro->threads_most,
-		.steps = places,
+		.steps = positions,
 		.radius = member->radius,
 		.formula = member->depth > 2 ? "1/(n*k*(2r)^(d-2))" : "1/(n*k)"};
-	if (places == 1 || !rpro->threads_most || member->has_many_windows)
+	if (positions == 1 || !rpro->threads_most || member->has_many_windows)
 		return false;
-	probability = 1.0 / rpro->threads_most / (double)places;
+	probability = 1.0 / rpro->threads_most / (double)positions;
 	for (uint32_t d = 2; d < member->depth; d++)
-		probability /=
-			member->radius < places / 2 ? 2.0 * (double)member->radius : (double)places;
+		probability /= member->radius < positions / 2 ? 2.0 * (double)member->radius
+							      : (double)positions;
 	out->share = rpro->is_grid && rpro->runs ? (double)member->runs / (double)rpro->runs : 1;
 	out->probability = probability * out->share;
 	return out->share > 0;
@@ -452,7 +453,7 @@ const struct strategy strategy_rpro = {
 	.choose = rpro_choose,
 	.end_run = rpro_end_run,
 	.guarantee = rpro_guarantee,
-	.learning = {.begin_place = rpro_begin_place,
+	.learning = {.begin_position = rpro_begin_position,
 		.gather = rpro_gather,
 		.learn = rpro_learn,
 		.share = rpro_share},

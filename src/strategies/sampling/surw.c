@@ -232,7 +232,7 @@ const struct strategy strategy_surw = {
 	.choose = surw_choose,
 	.executed = surw_executed,
 	.end_run = surw_end_run,
-	.learning = {.begin_place = surw_begin_place,
+	.learning = {.begin_position = surw_begin_position,
 		.gather = surw_gather,
 		.learn = surw_learn,
 		.share = surw_share,

@@ -55,7 +55,7 @@ struct surw_lesson {
 
 struct surw {
 	struct rng rng;
-	uint32_t place;		   /* place of the run in its round */
+	uint32_t position;	   /* position of the run in its round */
 	object_name object;	   /* object of this run; 0: random walk */
 	struct thread_id intended; /* THREAD_NONE: must be drawn */
 	uint32_t known;		   /* number of threads of this run with a weight */
@@ -86,7 +86,7 @@ struct surw {
 
 static inline bool surw_teaches(const struct surw *surw)
 {
-	return surw->place < SURW_TEACHING;
+	return surw->position < SURW_TEACHING;
 }
 
 void surw_begin_lesson(struct surw *surw);
@@ -113,8 +113,8 @@ static inline bool surw_is_guarded(const struct surw_object *object)
 }
 
 void surw_end_run(void *state, const struct run_summary *summary);
-void surw_begin_place(void *state, uint32_t place);
-void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);
+void surw_begin_position(void *state, uint32_t position);
+void surw_gather(void *state, const void *other, uint32_t position, uint32_t count);
 void surw_learn(void *state, uint32_t count, uint32_t next);
 void surw_share(void *state, const void *other);
 uint64_t surw_order_bits(const void *state);

@@ -3,7 +3,7 @@
 
 void surw_begin_lesson(struct surw *surw)
 {
-	struct surw_lesson *lesson = &surw->lessons[surw->place];
+	struct surw_lesson *lesson = &surw->lessons[surw->position];
 
 	key_table_clear(&surw->run_objects);
 	key_table_clear(&surw->run_pairs);
@@ -14,7 +14,7 @@ void surw_begin_lesson(struct surw *surw)
 void surw_add_thread_to_lesson(
 	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator)
 {
-	struct surw_lesson *lesson = &surw->lessons[surw->place];
+	struct surw_lesson *lesson = &surw->lessons[surw->position];
 
 	if (thread >= SURW_LESSON_THREADS)
 		return;
@@ -53,7 +53,7 @@ static void surw_intersect(struct surw_locks *common, const struct surw_locks *h
 
 static struct surw_lesson_object *surw_lesson_object(struct surw *surw, object_name name)
 {
-	struct surw_lesson *lesson = &surw->lessons[surw->place];
+	struct surw_lesson *lesson = &surw->lessons[surw->position];
 	uint32_t index = key_table_find(&surw->run_objects, name);
 
 	if (index == KEY_TABLE_NONE) {
@@ -67,7 +67,7 @@ static struct surw_lesson_object *surw_lesson_object(struct surw *surw, object_n
 
 static void surw_count_pair(struct surw *surw, uint32_t thread, uint32_t object)
 {
-	struct surw_lesson *lesson = &surw->lessons[surw->place];
+	struct surw_lesson *lesson = &surw->lessons[surw->position];
 	const uint64_t key = (uint64_t)thread << 32 | object;
 	uint32_t index = key_table_find(&surw->run_pairs, key);
 
@@ -98,7 +98,7 @@ static void surw_note_op(
 		object->is_contended = true;
 		surw_intersect(&object->common, &surw->held[thread]);
 	}
-	surw_count_pair(surw, thread, (uint32_t)(object - surw->lessons[surw->place].objects));
+	surw_count_pair(surw, thread, (uint32_t)(object - surw->lessons[surw->position].objects));
 }
 
 void surw_end_run(void *state, const struct run_summary *summary)
@@ -107,7 +107,7 @@ void surw_end_run(void *state, const struct run_summary *summary)
 
 	/* A run that was cut off is no measure for complete runs. */
 	if (surw_teaches(surw))
-		surw->lessons[surw->place].is_whole =
+		surw->lessons[surw->position].is_whole =
 			summary->outcome == OUTCOME_PASSED || summary->outcome == OUTCOME_EXIT;
 }
 
@@ -120,9 +120,9 @@ void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thr
 	surw_hold(&surw->held[thread], op);
 }
 
-void surw_begin_place(void *state, uint32_t place)
+void surw_begin_position(void *state, uint32_t position)
 {
-	((struct surw *)state)->place = place;
+	((struct surw *)state)->position = position;
 }
 
 static void surw_copy_lesson(struct surw_lesson *to, const struct surw_lesson *from)
@@ -139,12 +139,12 @@ static void surw_copy_lesson(struct surw_lesson *to, const struct surw_lesson *f
 		to->pairs[i] = from->pairs[i];
 }
 
-void surw_gather(void *state, const void *other, uint32_t place, uint32_t count)
+void surw_gather(void *state, const void *other, uint32_t position, uint32_t count)
 {
 	const struct surw *from = other;
 	struct surw *surw = state;
 
-	for (uint32_t i = place; i < place + count && i < SURW_TEACHING; i++)
+	for (uint32_t i = position; i < position + count && i < SURW_TEACHING; i++)
 		surw_copy_lesson(&surw->lessons[i], &from->lessons[i]);
 }
 

@@ -14,7 +14,7 @@
  *   objects.
  * - A change after which the thread is still the highest is omitted.
  * - The paper counts a stopped thread as another one (a fragment) behind each stop, with a random
- *   new place: it covers orders of t fragments. Here all places are explored, and only the order of
+ *   new position: it covers orders of t fragments. Here all positions are explored, and only the order of
  *   whole threads is random (docs/strategies.md).
  * - Four fixed orders are first, among them the order of creation and its reverse, which suffice
  *   for t = 2.
@@ -176,12 +176,12 @@ static bool bounded_is_stopped(
 {
 	const uint32_t object =
 		shared_variables_number(&bounded->shared, view, &view->pending[thread]);
-	uint32_t places;
+	uint32_t positions;
 
 	if (object == KEY_TABLE_NONE)
 		return false;
-	places = bounded_count_places(bounded, view, thread, next);
-	if (run_tree_at(&bounded->tree, object, places, step_print(view, thread)))
+	positions = bounded_count_positions(bounded, view, thread, next);
+	if (run_tree_at(&bounded->tree, object, positions, step_print(view, thread)))
 		return true;
 	commuting_point(&bounded->commuting, object, run_tree_last_ordinal(&bounded->tree, object));
 	return false;
@@ -189,7 +189,7 @@ static bool bounded_is_stopped(
 
 /*
  * Returns a hash of the point at which the thread moves after a stop; 0 if no stop is possible
- * there. This point is not checked for a stop: a run that differs only in the place of the stop has
+ * there. This point is not checked for a stop: a run that differs only in where it stops has
  * the point behind its last stop.
  */
 static uint64_t bounded_passed_point(
@@ -214,14 +214,14 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	if (view->enabled_count == 1 || !shared_variables_has(&view->pending[highest]))
 		return (struct thread_id){(uint16_t)highest};
 	old = table->priority[highest];
-	table->priority[highest] = bounded_place(bounded, view, highest, highest, 0);
+	table->priority[highest] = bounded_position(bounded, view, highest, highest, 0);
 	next = priority_table_highest(table, view);
 	if (next == highest || !bounded_is_stopped(bounded, view, highest, next)) {
 		table->priority[highest] = old;
 		return (struct thread_id){(uint16_t)highest};
 	}
 	table->priority[highest] =
-		bounded_place(bounded, view, highest, next, run_tree_place(&bounded->tree));
+		bounded_position(bounded, view, highest, next, run_tree_position(&bounded->tree));
 	bounded->changes_made++;
 	if (run_tree_is_past(&bounded->tree)) {
 		commuting_stop(&bounded->commuting, (struct thread_id){(uint16_t)highest});
@@ -444,7 +444,7 @@ const struct strategy strategy_bounded = {
 	.summary =
 		"exhaustive: all schedules with few preemptions at few variables, in orders of few threads",
 	.options = bounded_options,
-	.wants_places = true,
+	.wants_heap_positions = true,
 	.state_bytes_for = bounded_state_bytes,
 	.begin_campaign = bounded_begin_campaign,
 	.begin_run = bounded_begin_run,

@@ -36,7 +36,7 @@ static void bounded_bounds_begin_level(struct bounded *bounded)
 		.changes = bounded->pass == PASS_ROOTS ? 0 : bounded->changes,
 		.variables = bounded->variables,
 		.loops = bounded_option_of(bounded, OPTION_LOOPS),
-		.has_places = bounded->pass == PASS_ALL,
+		.has_positions = bounded->pass == PASS_ALL,
 		.has_values = bounded->pass != PASS_ROOTS,
 		.order_end = orders[bounded->pass]};
 

@@ -1,4 +1,4 @@
-/* State of strategy `bounded`: runs, bounds, places of stopped threads, and tasks. */
+/* State of strategy `bounded`: runs, bounds, positions of stopped threads, and tasks. */
 #pragma once
 
 #include "strategies/commuting.h"
@@ -31,9 +31,9 @@ enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 enum bounded_pass {
 	PASS_NONE,
 	PASS_ROOTS, /* runs without changes, in the fixed orders */
-	/* Changes to the lowest place, in the first two fixed orders, which find most bugs. */
+	/* Changes to the lowest position, in the first two fixed orders, which find most bugs. */
 	PASS_FIXED,
-	PASS_ALL /* changes to all places, and random orders */
+	PASS_ALL /* changes to all positions, and random orders */
 };
 
 struct bounded {
@@ -107,18 +107,18 @@ extern const struct strategy_tasks bounded_tasks;
 /* Notes, for the owner, a task's run with this graph. */
 void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 
-/* Priorities below the initial ones: stopped threads at place 0, and below them threads that
+/* Priorities below the initial ones: stopped threads at position 0, and below them threads that
  * yielded. */
 #define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 
-/* Returns the number of places for the thread `stopped` where `next` moves instead. Place 0 is
- * below all threads; place i directly below the i-th thread downwards from `next`, counting live
+/* Returns the number of positions for the thread `stopped` where `next` moves instead. Position 0 is
+ * below all threads; position i directly below the i-th thread downwards from `next`, counting live
  * threads and known threads that are not yet created. */
-uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
+uint32_t bounded_count_positions(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next);
-uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
-	uint32_t stopped, uint32_t next, uint32_t place);
+uint64_t bounded_position(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next, uint32_t position);
 /* Returns a hash of the relative order of the threads; equal if a further stop must have the same
  * effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);

@@ -25,9 +25,9 @@ static bool deviations_has_records(struct deviations *deviations)
 	return true;
 }
 
-/* Checks the place in a state from a file or another process: the parent of the next child. `end`:
+/* Checks the position in a state from a file or another process: the parent of the next child. `end`:
  * the first record behind the scan. */
-static bool deviations_has_place(const struct deviations *deviations)
+static bool deviations_has_position(const struct deviations *deviations)
 {
 	const uint32_t end = deviations->task
 				     ? deviations->end_record + (deviations->end_ordinal != 0)
@@ -50,8 +50,8 @@ bool deviations_is_valid(struct deviations *deviations, uint32_t state_bytes, ui
 	       strategy_is_flag(&deviations->has_standard) &&
 	       strategy_is_flag(&deviations->is_lost) &&
 	       strategy_is_flag(&deviations->has_before) &&
-	       deviations->count_given <= deviations->count && deviations_has_place(deviations) &&
-	       deviations_has_records(deviations);
+	       deviations->count_given <= deviations->count &&
+	       deviations_has_position(deviations) && deviations_has_records(deviations);
 }
 
 static uint32_t deviations_parent_of(struct deviations *deviations, uint32_t record)

@@ -15,20 +15,20 @@
 #define SHARE 4
 
 /* `record` may be one behind the last. */
-struct place {
+struct position {
 	uint32_t record, ordinal;
 };
 
-static struct place deviations_tasks_end_of_all(const struct deviations *deviations)
+static struct position deviations_tasks_end_of_all(const struct deviations *deviations)
 {
-	return (struct place){
+	return (struct position){
 		deviations->kind == DEVIATION_COSTLY ? deviations->level_end : deviations->count,
 		0};
 }
 
 /* Continues to `end` at most; `passed` receives the number of points. */
-static struct place deviations_tasks_continue(struct deviations *deviations, struct place from,
-	struct place end, uint64_t points, uint64_t *passed)
+static struct position deviations_tasks_continue(struct deviations *deviations,
+	struct position from, struct position end, uint64_t points, uint64_t *passed)
 {
 	const struct deviation_record *records = deviations_records(deviations);
 
@@ -47,7 +47,7 @@ static struct place deviations_tasks_continue(struct deviations *deviations, str
 		*passed += here;
 		if (from.record == end.record)
 			return end;
-		from = (struct place){from.record + 1, 0};
+		from = (struct position){from.record + 1, 0};
 	}
 	return end;
 }
@@ -94,7 +94,7 @@ static void deviations_tasks_give_records(
 }
 
 static void deviations_tasks_give(struct deviations *deviations, struct deviations *task,
-	uint32_t number, struct place start, struct place end)
+	uint32_t number, struct position start, struct position end)
 {
 	memcpy(task, deviations, deviations->records_at);
 	task->task = number;
@@ -130,24 +130,25 @@ static bool deviations_tasks_may_split(const struct deviations *deviations)
 	       !deviations->awaited && deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
-static struct place deviations_tasks_start_of_free(
-	const struct deviations *deviations, struct place here)
+static struct position deviations_tasks_start_of_free(
+	const struct deviations *deviations, struct position here)
 {
 	const struct deviation_limit *farthest = &deviations->limits[0];
 
-	return deviations->limit_count ? (struct place){farthest->end_record, farthest->end_ordinal}
-				       : here;
+	return deviations->limit_count
+		       ? (struct position){farthest->end_record, farthest->end_ordinal}
+		       : here;
 }
 
 static bool deviations_split(
 	void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
 {
 	struct deviations *deviations = state, *task = block;
-	const struct place here = {
+	const struct position here = {
 		deviations->record, deviations->ordinal + (deviations->alternative != 0)};
-	const struct place all = deviations_tasks_end_of_all(deviations);
+	const struct position all = deviations_tasks_end_of_all(deviations);
 	uint64_t wanted, ahead, size, points;
-	struct place free, start, end;
+	struct position free, start, end;
 
 	(void)is_exact; /* joins are always exact */
 	if (!deviations_tasks_may_split(deviations))

@@ -50,9 +50,9 @@ static bool run_tree_has_nodes(struct run_tree *tree)
 	return true;
 }
 
-/* Checks the place in a state from a file or another process: the parent of the next run, and the
+/* Checks the position in a state from a file or another process: the parent of the next run, and the
  * point at which that run deviates. */
-static bool run_tree_has_place(struct run_tree *tree)
+static bool run_tree_has_position(struct run_tree *tree)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
@@ -70,17 +70,17 @@ bool run_tree_is_valid(struct run_tree *tree, uint32_t node_capacity)
 		tree->node_count > node_capacity || tree->points_used > tree->points_capacity ||
 		(uint32_t)tree->phase > RUN_TREE_VALUES ||
 		tree->bounds.order_end > RUN_TREE_ORDERS_MOST ||
-		tree->limit_count > RUN_TREE_TASKS_MOST || tree->met_count > KEY_TABLE_CAPACITY ||
+		tree->limit_count > RUN_TREE_TASKS_MOST || tree->seen_count > KEY_TABLE_CAPACITY ||
 		tree->nodes_given > tree->node_count || !strategy_is_flag(&tree->is_lost) ||
 		!strategy_is_flag(&tree->is_done) || !strategy_is_flag(&tree->is_begun) ||
-		!strategy_is_flag(&tree->bounds.has_places) ||
+		!strategy_is_flag(&tree->bounds.has_positions) ||
 		!strategy_is_flag(&tree->bounds.has_values))
 		return false;
 	for (uint32_t i = 0; i < tree->limit_count; i++)
 		if (tree->limits[i].first > tree->node_count ||
 			tree->limits[i].end > tree->node_count)
 			return false;
-	return run_tree_has_nodes(tree) && run_tree_has_place(tree);
+	return run_tree_has_nodes(tree) && run_tree_has_position(tree);
 }
 
 uint32_t run_tree_order(struct run_tree *tree)
@@ -91,7 +91,7 @@ uint32_t run_tree_order(struct run_tree *tree)
 static void run_tree_clear_seen(struct run_tree *tree)
 {
 	tree->epoch++;
-	tree->met_count = 0;
+	tree->seen_count = 0;
 	tree->values = 0;
 }
 
@@ -191,28 +191,28 @@ static void run_tree_note_access(struct run_tree *tree, uint32_t variable, uint6
 	tree->wholes[variable] = (uint32_t)tree->whole;
 }
 
-bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what)
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t positions, uint64_t what)
 {
 	if (tree->met_epoch[variable] != tree->epoch) {
 		tree->met_epoch[variable] = tree->epoch;
-		tree->counts[variable] = tree->places[variable] = tree->prints[variable] = 0;
-		tree->met[tree->met_count++] = (uint16_t)variable;
+		tree->counts[variable] = tree->positions[variable] = tree->prints[variable] = 0;
+		tree->seen[tree->seen_count++] = (uint16_t)variable;
 	}
-	if (places > tree->places[variable])
-		tree->places[variable] = (uint16_t)places;
+	if (positions > tree->positions[variable])
+		tree->positions[variable] = (uint16_t)positions;
 	run_tree_note_access(tree, variable, what);
 	if (tree->path_at + 1 == tree->path_count)
 		run_tree_compare_prints(tree, variable);
 	if (!run_tree_deviates_here(tree, variable, tree->counts[variable]++))
 		return false;
-	tree->is_repeated |= tree->path[tree->path_at].alternative >= places;
+	tree->is_repeated |= tree->path[tree->path_at].alternative >= positions;
 	run_tree_note(tree, tree->prints[variable]);
 	tree->path_at++;
 	run_tree_clear_seen(tree);
 	return true;
 }
 
-uint32_t run_tree_place(const struct run_tree *tree)
+uint32_t run_tree_position(const struct run_tree *tree)
 {
 	return tree->path[tree->path_at - 1].alternative;
 }
@@ -305,7 +305,7 @@ static void run_tree_note_points(
 {
 	struct run_points *points = run_tree_points(tree) + tree->points_used;
 	const uint32_t count =
-		(node->changes < tree->changes_most ? tree->met_count : 0) + (tree->values != 0);
+		(node->changes < tree->changes_most ? tree->seen_count : 0) + (tree->values != 0);
 	uint32_t used = 0;
 
 	if (count > tree->points_capacity - tree->points_used) {
@@ -315,10 +315,10 @@ static void run_tree_note_points(
 	if (tree->values)
 		points[used++] = (struct run_points){tree->values, RUN_TREE_VALUE, 0, 0, 0};
 	for (uint32_t i = 0; used < count; i++) {
-		const uint16_t variable = tree->met[i];
+		const uint16_t variable = tree->seen[i];
 
 		points[used++] = (struct run_points){tree->counts[variable], variable,
-			tree->places[variable], tree->prints[variable], tree->wholes[variable]};
+			tree->positions[variable], tree->prints[variable], tree->wholes[variable]};
 	}
 	run_tree_sort_points(points, count, variables);
 	node->points_at = tree->points_used;

@@ -2,7 +2,7 @@
  * Tree of the runs of a bounded search. A run is identified by its *deviations* from the standard
  * schedule of a thread order. A deviation is at point number n of a variable behind the previous
  * deviation: later knowledge about other variables moves no point. At a deviation the thread gets a
- * *place* in the order, the lowest one (number 0) or another. The children of a run deviate once
+ * *position* in the order, the lowest one (number 0) or another. The children of a run deviate once
  * more behind its last deviation. Each run is made once: completed bounds are stored for each
  * order.
  *
@@ -31,22 +31,22 @@
 struct run_points {
 	uint32_t count;
 	uint16_t variable;
-	uint16_t places; /* maximum number of places at one of these points */
-	uint32_t print;	 /* print of this variable at the last point */
-	uint32_t whole;	 /* print of all variables at the last point */
+	uint16_t positions; /* maximum number of positions at one of these points */
+	uint32_t print;	    /* print of this variable at the last point */
+	uint32_t whole;	    /* print of all variables at the last point */
 };
 
 struct run_node {
 	uint32_t parent; /* own index: a run without deviations */
 	uint32_t ordinal;
 	uint16_t variable;
-	uint16_t alternative; /* index of a value, or place of a change */
+	uint16_t alternative; /* index of a value, or position of a change */
 	uint16_t order;
 	uint8_t changes;   /* number of changes of priority */
 	uint8_t is_closed; /* has no children, because an equivalent run was extended */
 	/* known to be equivalent to another run; made when its children are needed */
 	uint8_t is_deferred;
-	uint8_t is_placed;  /* one of its changes has a place other than the lowest */
+	uint8_t is_placed;  /* one of its changes has a position other than the lowest */
 	uint8_t has_values; /* its value choices have been explored */
 	uint8_t depth;	    /* number of deviations of both kinds */
 	uint16_t points_count;
@@ -63,9 +63,9 @@ struct run_variable {
 /* The runs of interest: at most this many changes, at this many variables. */
 struct run_bounds {
 	uint32_t changes, variables;
-	uint32_t loops;	 /* 0: no limit */
-	bool has_places; /* all places; otherwise only the lowest */
-	bool has_values; /* all value choices; otherwise only the first value */
+	uint32_t loops;	    /* 0: no limit */
+	bool has_positions; /* all positions; otherwise only the lowest */
+	bool has_values;    /* all value choices; otherwise only the first value */
 	uint32_t order_first, order_end;
 };
 
@@ -87,7 +87,7 @@ struct run_tree {
 	/* runs that did not equal their parent or siblings up to the last deviation */
 	uint64_t varied_runs;
 	struct run_bounds bounds;
-	/* By order: variables up to which all runs are made, with lowest places, and with all. */
+	/* By order: variables up to which all runs are made, with lowest positions, and with all. */
 	uint8_t done_variables[RUN_TREE_ORDERS_MOST], done_placed[RUN_TREE_ORDERS_MOST];
 
 	bool is_done;	     /* all runs within the bounds are made */
@@ -117,17 +117,17 @@ struct run_tree {
 
 	uint32_t path_count, path_at;
 	uint32_t alternatives; /* number of alternatives at its last deviating value choice */
-	bool is_repeated;      /* its place does not exist at that point */
+	bool is_repeated;      /* its position does not exist at that point */
 	uint32_t epoch;
 	struct run_path {
 		uint32_t ordinal;
 		uint16_t variable, alternative;
 	} path[RUN_TREE_DEVIATIONS_MOST];
-	uint32_t met_count; /* number of variables behind the last deviation */
-	uint16_t met[KEY_TABLE_CAPACITY];
+	uint32_t seen_count; /* number of variables behind the last deviation */
+	uint16_t seen[KEY_TABLE_CAPACITY];
 	uint32_t met_epoch[KEY_TABLE_CAPACITY];
 	uint32_t counts[KEY_TABLE_CAPACITY];
-	uint16_t places[KEY_TABLE_CAPACITY];
+	uint16_t positions[KEY_TABLE_CAPACITY];
 	uint32_t same_count, same_epoch; /* points of `node` that are equivalent to others */
 	struct run_same {
 		uint32_t epoch, ordinal;
@@ -170,10 +170,10 @@ static inline void run_tree_note(struct run_tree *tree, uint64_t what)
 	tree->print = hash_pair(tree->print, what);
 	tree->whole = hash_pair(tree->whole, what);
 }
-/* Returns whether this run deviates at this point with at least one place. `what`: hash of the
+/* Returns whether this run deviates at this point with at least one position. `what`: hash of the
  * op. */
-bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
-uint32_t run_tree_place(const struct run_tree *tree);
+bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t positions, uint64_t what);
+uint32_t run_tree_position(const struct run_tree *tree);
 /* Makes a choice among `count` values, at least 2. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 /*

@@ -18,7 +18,7 @@ static inline bool run_tree_is_at_roots(const struct run_tree *tree)
 	return tree->root < tree->bounds.order_end;
 }
 
-/* Returns whether this shard makes the children of `node` with the current place. */
+/* Returns whether this shard makes the children of `node` with the current position. */
 bool run_tree_is_own(struct run_tree *tree, const struct run_node *node);
 
 /* Creates a child of the current node; `last` NULL: a run without deviations. Returns NULL if no

@@ -40,7 +40,7 @@ static bool run_tree_search_is_wanted(
 	const uint8_t *done = is_placed ? tree->done_placed : tree->done_variables;
 
 	return count <= tree->bounds.variables && count > done[node->order] &&
-	       (tree->bounds.has_places || !is_placed);
+	       (tree->bounds.has_positions || !is_placed);
 }
 
 static struct run_same *run_tree_search_same_slot(
@@ -165,9 +165,9 @@ static bool run_tree_search_defer_equal(struct run_tree *tree, uint16_t variable
 	return tree->ordinal;
 }
 
-/* The next child with a change at the entry's variable and the current place. Returns false if
+/* The next child with a change at the entry's variable and the current position. Returns false if
  * there is none. */
-static bool run_tree_search_next_at_place(
+static bool run_tree_search_next_at_position(
 	struct search *search, const struct run_node *node, const struct run_points *points)
 {
 	struct run_tree *tree = search->tree;
@@ -194,13 +194,13 @@ static bool run_tree_search_is_at_change(struct search *search, const struct run
 	for (; tree->entry < node->points_count; run_tree_search_next_entry(tree)) {
 		const struct run_points *points =
 			&run_tree_points(tree)[node->points_at + tree->entry];
-		const uint32_t places = tree->bounds.has_places ? points->places : 1;
+		const uint32_t positions = tree->bounds.has_positions ? points->positions : 1;
 
 		if (points->variable == RUN_TREE_VALUE ||
 			!search->variables[points->variable].is_shared)
 			continue;
-		for (; tree->alternative < places; tree->alternative++) {
-			if (run_tree_search_next_at_place(search, node, points))
+		for (; tree->alternative < positions; tree->alternative++) {
+			if (run_tree_search_next_at_position(search, node, points))
 				return true;
 			tree->is_begun = false;
 		}
@@ -306,7 +306,7 @@ void run_tree_note_done(struct run_tree *tree)
 	for (uint32_t i = bounds->order_first; i < bounds->order_end; i++) {
 		if (tree->done_variables[i] < bounds->variables)
 			tree->done_variables[i] = (uint8_t)bounds->variables;
-		if (bounds->has_places && tree->done_placed[i] < bounds->variables)
+		if (bounds->has_positions && tree->done_placed[i] < bounds->variables)
 			tree->done_placed[i] = (uint8_t)bounds->variables;
 	}
 }

@@ -1,6 +1,6 @@
 /*
  * Shards of a tree. Every shard makes the runs that may be extended. Runs with the maximum number
- * of changes are distributed by a hash of the path to the last change and its place. Equivalent
+ * of changes are distributed by a hash of the path to the last change and its position. Equivalent
  * points, also of other variables, belong to one shard, which runs only one of them.
  */
 #include "strategies/search/run_tree.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Children count as points times places. */
+/* Children count as points times positions. */
 #define CHILDREN_LEAST 32
 #define CHILDREN_MOST 16384
 #define SHARE 4
@@ -30,7 +30,7 @@ static uint64_t run_tree_tasks_count_children(
 	for (uint32_t i = 0; i < node->points_count; i++)
 		if (points[i].variable != RUN_TREE_VALUE && variables[points[i].variable].is_shared)
 			count += (uint64_t)points[i].count *
-				 (tree->bounds.has_places ? points[i].places : 1);
+				 (tree->bounds.has_positions ? points[i].positions : 1);
 	return count;
 }
 
@@ -205,7 +205,7 @@ static void run_tree_tasks_join_node(struct run_tree *tree, struct run_tree *tas
 	tree->points_used += node->points_count;
 }
 
-static void run_tree_tasks_join_place(struct run_tree *tree, const struct run_tree *task)
+static void run_tree_tasks_join_position(struct run_tree *tree, const struct run_tree *task)
 {
 	if (task->is_done) {
 		run_tree_begin_node(tree, task->given_end);
@@ -236,7 +236,7 @@ void run_tree_join(
 	if (task->next_loop < tree->next_loop)
 		tree->next_loop = task->next_loop;
 	tree->alternatives = task->alternatives;
-	run_tree_tasks_join_place(tree, task);
+	run_tree_tasks_join_position(tree, task);
 	run_tree_leave(tree, task->task, variables);
 }
 

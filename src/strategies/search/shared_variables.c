@@ -2,14 +2,15 @@
 
 /* These bits distinguish arrays from variables, whose keys have 32 bits. */
 #define KEY_BLOCK (UINT64_C(1) << 62)
-#define KEY_PLACE (UINT64_C(1) << 63)
+#define KEY_POSITION (UINT64_C(1) << 63)
 
-static bool shared_variables_find_place(
-	const struct schedule_view *view, const struct pending_op *op, struct object_place *out)
+static bool shared_variables_find_position(
+	const struct schedule_view *view, const struct pending_op *op, struct heap_position *out)
 {
-	*out = (struct object_place){0};
-	return op->second && view->place && op_descriptions[op->kind].object == OBJECT_MEMORY &&
-	       view->place(op->object, out);
+	*out = (struct heap_position){0};
+	return op->second && view->heap_position &&
+	       op_descriptions[op->kind].object == OBJECT_MEMORY &&
+	       view->heap_position(op->object, out);
 }
 
 uint32_t shared_variables_number(struct shared_variables *variables,
@@ -18,18 +19,19 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 	const uint32_t known = variables->objects.count;
 	uint32_t number = key_table_find(&variables->objects, op->object);
 	uint64_t key = op->object;
-	struct object_place place;
+	struct heap_position position;
 
 	if (number != KEY_TABLE_NONE)
 		return number;
 	if (known >= SHARED_VARIABLES_SINGLE && op_descriptions[op->kind].object == OBJECT_MEMORY)
-		key = shared_variables_find_place(view, op, &place) ? KEY_BLOCK | place.block
-								    : KEY_PLACE | op->site;
+		key = shared_variables_find_position(view, op, &position)
+			      ? KEY_BLOCK | position.block
+			      : KEY_POSITION | op->site;
 	number = key_table_add(&variables->objects, key);
 	if (variables->objects.count == known)
 		return number;
-	if (shared_variables_find_place(view, op, &place))
-		variables->variable[number].loop = (uint16_t)place.loop;
+	if (shared_variables_find_position(view, op, &position))
+		variables->variable[number].loop = (uint16_t)position.loop;
 	/* Users of arrays are not tracked, but other threads access scheduling points. */
 	if (key != op->object) {
 		variables->variable[number].is_shared = true;

@@ -89,19 +89,19 @@ static uint64_t site_table_target(uint64_t address, int32_t distance)
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-bool site_table_outer(
-	const struct site_table *table, const struct site_source *place, struct site_source *outer)
+bool site_table_outer(const struct site_table *table, const struct site_source *location,
+	struct site_source *outer)
 {
-	return place->outer && site_units_place(&table->descriptions, place->outer, outer);
+	return location->outer && site_units_location(&table->descriptions, location->outer, outer);
 }
 
 const char *site_table_function(const struct site_table *table, const struct site *site)
 {
-	struct site_source place = site->place;
+	struct site_source location = site->location;
 
-	while (site_table_outer(table, &place, &place))
+	while (site_table_outer(table, &location, &location))
 		;
-	return place.function;
+	return location.function;
 }
 
 static bool site_table_read_site(const struct site_table *table, uint32_t index, struct site *site)

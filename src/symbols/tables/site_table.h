@@ -15,12 +15,12 @@
 
 struct site_table;
 
-/* A source place. Strings live as long as the table; unknown parts are NULL or 0. */
+/* A source location. Strings live as long as the table; unknown parts are NULL or 0. */
 struct site_source {
 	const char *function; /* linker name (mangled) */
 	const char *file;     /* path as the compiler received it */
 	uint32_t line, column;
-	/* place where this function was inlined, for site_table_outer(); 0: not inlined */
+	/* location where this function was inlined, for site_table_outer(); 0: not inlined */
 	uint64_t outer;
 };
 
@@ -32,7 +32,7 @@ struct site {
 	uint16_t bytes; /* bytes of the access; 0: see instrument_abi.h */
 	uint32_t flags; /* SITE_VOLATILE, ... */
 	const char *type, *field;
-	struct site_source place;
+	struct site_source location;
 	/* position in the embedded bitcode: n-th function of its unit, n-th instruction of that */
 	uint32_t function_number, instruction_number;
 };
@@ -46,10 +46,10 @@ uint32_t site_table_count(const struct site_table *table);
 const struct site *site_table_at(const struct site_table *table, uint32_t index);
 /* Returns NULL if no site has this point. */
 const struct site *site_table_find(const struct site_table *table, uint64_t point);
-/* Finds the place of the call where `place` was inlined; false: not inlined. */
-bool site_table_outer(
-	const struct site_table *table, const struct site_source *place, struct site_source *outer);
-/* Returns the linker name of the outermost function of the site's places; NULL if unknown. */
+/* Finds the location of the call where `location` was inlined; false: not inlined. */
+bool site_table_outer(const struct site_table *table, const struct site_source *location,
+	struct site_source *outer);
+/* Returns the linker name of the outermost function of the site's locations; NULL if unknown. */
 const char *site_table_function(const struct site_table *table, const struct site *site);
 
 /* Returns a section that is not loaded (".raddle.bitcode"), valid as long as the table; may be

@@ -17,9 +17,9 @@ struct site_unit_rows {
 	const unsigned char *flags;
 	char *plain; /* owns the strings */
 	const char **strings;
-	uint32_t (*places)[PLACE_COLUMNS];
+	uint32_t (*locations)[LOCATION_COLUMNS];
 	uint32_t (*sites)[SITE_COLUMNS];
-	uint32_t site_count, place_count, string_count;
+	uint32_t site_count, location_count, string_count;
 };
 
 /* The rest of the decompressed content; `at` NULL after damage. */
@@ -81,25 +81,26 @@ static bool site_units_strings(struct site_unit_rows *rows, struct reader *reade
 static bool site_units_columns(struct site_unit_rows *rows, struct reader *reader)
 {
 	const uint64_t strings = rows->string_count;
-	const uint64_t of_places[] = {[PLACE_FUNCTION] = strings,
-		[PLACE_FILE] = strings,
-		[PLACE_OUTER] = rows->place_count,
-		[PLACE_LINE] = UINT32_MAX,
-		[PLACE_COLUMN] = UINT32_MAX};
-	const uint64_t of_sites[] = {[SITE_PLACE] = rows->place_count,
+	const uint64_t of_locations[] = {[LOCATION_FUNCTION] = strings,
+		[LOCATION_FILE] = strings,
+		[LOCATION_OUTER] = rows->location_count,
+		[LOCATION_LINE] = UINT32_MAX,
+		[LOCATION_COLUMN] = UINT32_MAX};
+	const uint64_t of_sites[] = {[SITE_LOCATION] = rows->location_count,
 		[SITE_TYPE] = strings,
 		[SITE_FIELD] = strings,
 		[SITE_FUNCTION_NUMBER] = UINT32_MAX,
 		[SITE_INSTRUCTION_NUMBER] = UINT32_MAX};
 
-	for (uint32_t column = 0; column < PLACE_COLUMNS && rows->place_count; column++)
-		site_units_column(reader, &rows->places[0][column], rows->place_count,
-			PLACE_COLUMNS, of_places[column]);
+	for (uint32_t column = 0; column < LOCATION_COLUMNS && rows->location_count; column++)
+		site_units_column(reader, &rows->locations[0][column], rows->location_count,
+			LOCATION_COLUMNS, of_locations[column]);
 	for (uint32_t column = 0; column < SITE_COLUMNS && rows->site_count; column++)
 		site_units_column(reader, &rows->sites[0][column], rows->site_count, SITE_COLUMNS,
 			of_sites[column]);
-	for (uint32_t i = 0; i < rows->place_count; i++) /* so no chain of places is a cycle */
-		if (rows->places[i][PLACE_OUTER] > i)
+	for (uint32_t i = 0; i < rows->location_count;
+		i++) /* so no chain of locations is a cycle */
+		if (rows->locations[i][LOCATION_OUTER] > i)
 			return false;
 	return reader->at != NULL;
 }
@@ -108,16 +109,16 @@ static bool site_units_decode(struct site_unit_rows *rows, size_t plain_bytes)
 {
 	struct reader reader = {
 		(unsigned char *)rows->plain, (unsigned char *)rows->plain + plain_bytes};
-	const uint64_t place_count = site_units_number(&reader);
+	const uint64_t location_count = site_units_number(&reader);
 	const uint64_t string_count = site_units_number(&reader);
 
 	/* Each number has a byte at least, and each string its zero. */
-	if (!reader.at || place_count > plain_bytes / PLACE_COLUMNS || string_count > plain_bytes ||
-		rows->site_count > plain_bytes / SITE_COLUMNS)
+	if (!reader.at || location_count > plain_bytes / LOCATION_COLUMNS ||
+		string_count > plain_bytes || rows->site_count > plain_bytes / SITE_COLUMNS)
 		return false;
-	rows->place_count = (uint32_t)place_count;
+	rows->location_count = (uint32_t)location_count;
 	rows->string_count = (uint32_t)string_count;
-	rows->places = array_new(place_count, sizeof *rows->places);
+	rows->locations = array_new(location_count, sizeof *rows->locations);
 	rows->sites = array_new(rows->site_count, sizeof *rows->sites);
 	rows->strings = array_new(string_count, sizeof *rows->strings);
 	return site_units_columns(rows, &reader) && site_units_strings(rows, &reader);
@@ -161,7 +162,7 @@ void site_units_release(struct site_units *units)
 	for (uint32_t i = 0; i < units->count; i++) {
 		free(units->units[i].plain);
 		free((void *)units->units[i].strings);
-		free(units->units[i].places);
+		free(units->units[i].locations);
 		free(units->units[i].sites);
 	}
 	free(units->units);
@@ -172,27 +173,29 @@ static const char *site_units_string(const struct site_unit_rows *rows, uint32_t
 	return number ? rows->strings[number - 1] : NULL;
 }
 
-static uint64_t site_units_reference(uint32_t unit, uint32_t place)
+static uint64_t site_units_reference(uint32_t unit, uint32_t location)
 {
-	return place ? (uint64_t)unit << 32 | place : 0;
+	return location ? (uint64_t)unit << 32 | location : 0;
 }
 
-bool site_units_place(const struct site_units *units, uint64_t reference, struct site_source *place)
+bool site_units_location(
+	const struct site_units *units, uint64_t reference, struct site_source *location)
 {
 	const uint32_t unit = (uint32_t)(reference >> 32);
 	const uint32_t number = (uint32_t)reference;
 	const struct site_unit_rows *rows;
 	const uint32_t *columns;
 
-	if (!number || unit >= units->count || number > units->units[unit].place_count)
+	if (!number || unit >= units->count || number > units->units[unit].location_count)
 		return false;
 	rows = &units->units[unit];
-	columns = rows->places[number - 1];
-	*place = (struct site_source){.function = site_units_string(rows, columns[PLACE_FUNCTION]),
-		.file = site_units_string(rows, columns[PLACE_FILE]),
-		.line = columns[PLACE_LINE],
-		.column = columns[PLACE_COLUMN],
-		.outer = site_units_reference(unit, columns[PLACE_OUTER])};
+	columns = rows->locations[number - 1];
+	*location = (struct site_source){
+		.function = site_units_string(rows, columns[LOCATION_FUNCTION]),
+		.file = site_units_string(rows, columns[LOCATION_FILE]),
+		.line = columns[LOCATION_LINE],
+		.column = columns[LOCATION_COLUMN],
+		.outer = site_units_reference(unit, columns[LOCATION_OUTER])};
 	return true;
 }
 
@@ -216,6 +219,6 @@ bool site_units_describe(const struct site_units *units, uint64_t offset, struct
 	site->field = site_units_string(rows, columns[SITE_FIELD]);
 	site->function_number = columns[SITE_FUNCTION_NUMBER];
 	site->instruction_number = columns[SITE_INSTRUCTION_NUMBER];
-	return site_units_place(
-		units, site_units_reference(behind - 1, columns[SITE_PLACE]), &site->place);
+	return site_units_location(
+		units, site_units_reference(behind - 1, columns[SITE_LOCATION]), &site->location);
 }

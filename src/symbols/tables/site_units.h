@@ -22,6 +22,6 @@ void site_units_release(struct site_units *units);
 /* Fills the description of the site whose byte of flags lies at `offset` in the section. Returns false
  * if there is no such byte. */
 bool site_units_describe(const struct site_units *units, uint64_t offset, struct site *site);
-/* Fills a place that the `outer` of another place refers to. */
-bool site_units_place(
-	const struct site_units *units, uint64_t reference, struct site_source *place);
+/* Fills a location that the `outer` of another location refers to. */
+bool site_units_location(
+	const struct site_units *units, uint64_t reference, struct site_source *location);

@@ -84,25 +84,25 @@ static void test_two_locks__in_opposite_orders_are_a_circle(void **unused)
 {
 	struct synthetic_run run = begin_together();
 	struct candidates found;
-	const struct candidate_place *place, *next;
+	const struct candidate_location *location, *next;
 
 	(void)unused;
 	nest(&run, 1, 1, 2, 10);
 	nest(&run, 2, 2, 1, 20);
 	found = find(&run, NULL);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.items[0].place_count, 2);
-	place = &found.items[0].places[0];
-	next = &found.items[0].places[1];
-	assert_int_equal(place->thread, thread_path_name("main.0"));
+	assert_int_equal(found.items[0].location_count, 2);
+	location = &found.items[0].locations[0];
+	next = &found.items[0].locations[1];
+	assert_int_equal(location->thread, thread_path_name("main.0"));
 	assert_int_equal(next->thread, thread_path_name("main.1"));
 	/* Each waits for what the other took. */
-	assert_int_equal(place->op.object, 2);
-	assert_int_equal(place->op.site, 0x401000 + 11);
+	assert_int_equal(location->op.object, 2);
+	assert_int_equal(location->op.site, 0x401000 + 11);
 	assert_int_equal(next->taken.object, 2);
 	assert_int_equal(next->taken.site, 0x401000 + 20);
 	assert_int_equal(next->op.object, 1);
-	assert_int_equal(place->taken.object, 1);
+	assert_int_equal(location->taken.object, 1);
 	candidates_release(&found);
 }
 
@@ -137,10 +137,10 @@ static void test_three_locks__are_a_circle_of_three(void **unused)
 	nest(&run, 3, 3, 1, 30);
 	found = find(&run, NULL);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.items[0].place_count, 3);
+	assert_int_equal(found.items[0].location_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(found.items[0].places[i].op.object,
-			found.items[0].places[(i + 1) % 3].taken.object);
+		assert_int_equal(found.items[0].locations[i].op.object,
+			found.items[0].locations[(i + 1) % 3].taken.object);
 	candidates_release(&found);
 }
 
@@ -169,7 +169,7 @@ static void test_circles__of_equal_code_are_one_candidate(void **unused)
 	nest(&run, 2, 8, 7, 10);
 	found = find(&run, NULL);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.items[0].place_count, 2);
+	assert_int_equal(found.items[0].location_count, 2);
 	assert_int_equal(found.items[0].times, 2);
 	candidates_release(&found);
 }
@@ -386,7 +386,7 @@ static void test_join__while_holding_what_the_thread_wants(void **unused)
 	synthetic_add(&run, 0, OP_MUTEX_UNLOCK, 1, 22);
 	found = find(&run, NULL);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.items[0].place_count, 2);
+	assert_int_equal(found.items[0].location_count, 2);
 	candidates_release(&found);
 	/* Another lock does not count. */
 	run.events[1].object = run.events[2].object = 2;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* A pattern with one kind of memory and places `first`, `second`, and `first` again where it has three. */
+/* A pattern with one kind of memory and locations `first`, `second`, and `first` again where it has three. */
 static struct pattern pattern(enum pattern_kind kind, uint64_t first, uint64_t second)
 {
 	struct pattern pattern = {.kind = (uint8_t)kind, .classes = {1}, .roles = {1, 2}};

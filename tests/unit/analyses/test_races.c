@@ -50,8 +50,8 @@ struct trace_event *analysis_read_events(
 	}
 
 static const struct candidate candidate = {.kind = CANDIDATE_RACE,
-	.places = {{.op = {.kind = OP_LOAD, .site = 1}}, {.op = {.kind = OP_STORE, .site = 2}}},
-	.place_count = 2};
+	.locations = {{.op = {.kind = OP_LOAD, .site = 1}}, {.op = {.kind = OP_STORE, .site = 2}}},
+	.location_count = 2};
 
 #define SHOWS(...)                                                                                 \
 	shows((const struct trace_event[]){LOCK(0), __VA_ARGS__},                                  \
@@ -106,7 +106,7 @@ static void test_races__are_found_beyond_two_accesses_under_a_lock(void **unused
 	search.trace = units = unit_trace_new(sets, &run, events, sizeof events / sizeof *events);
 	races_search_locations(&search);
 	assert_int_equal(found.count, 1);
-	assert_int_equal(found.items[0].places[0].op.kind, OP_LOAD);
+	assert_int_equal(found.items[0].locations[0].op.kind, OP_LOAD);
 	candidates_release(&found);
 	unit_trace_free(units);
 	atomic_sets_free(sets);

@@ -184,10 +184,10 @@ static void test_violations__come_through_locks_that_are_given_back(void **unuse
 	assert_int_equal(found->pattern, PATTERN_RxWxWyRy);
 	assert_true(found->has_window);
 	/* Threads stop before the locks that they would keep from each other. */
-	assert_int_equal(found->places[0].taken.kind, OP_MUTEX_LOCK);
-	assert_int_equal(found->places[1].taken.site, 0x2200);
-	assert_int_equal(found->places[2].taken.kind, OP_NONE); /* held already */
-	assert_int_equal(found->places[3].taken.site, 0x1100);
+	assert_int_equal(found->locations[0].taken.kind, OP_MUTEX_LOCK);
+	assert_int_equal(found->locations[1].taken.site, 0x2200);
+	assert_int_equal(found->locations[2].taken.kind, OP_NONE); /* held already */
+	assert_int_equal(found->locations[3].taken.site, 0x1100);
 	candidates_release(&given_back);
 }
 
@@ -199,7 +199,7 @@ static void test_violations__come_where_one_takes_no_lock(void **unused)
 	(void)unused;
 	assert_int_equal(found.count, 1);
 	assert_false(found.items[0].has_window);
-	assert_int_equal(found.items[0].places[1].taken.kind, OP_NONE);
+	assert_int_equal(found.items[0].locations[1].taken.kind, OP_NONE);
 	candidates_release(&found);
 }
 

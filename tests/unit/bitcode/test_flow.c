@@ -119,17 +119,17 @@ static void test_flow__keeps_fields_apart(void **state)
 static void test_flow__sees_parts_and_wholes_of_pointers(void **state)
 {
 	struct flow flow;
-	uint32_t place, what, base, part, half, wide;
+	uint32_t location, what, base, part, half, wide;
 
 	(void)state;
 	begin(&flow);
-	place = flow_object(&flow, FLOW_GLOBAL, NULL);
+	location = flow_object(&flow, FLOW_GLOBAL, NULL);
 	what = flow_object(&flow, FLOW_GLOBAL, NULL);
-	base = pointer_to(&flow, place, 8);
+	base = pointer_to(&flow, location, 8);
 	store(&flow, base, pointer_to(&flow, what, 0), 8);
-	load(&flow, half = flow_node(&flow), pointer_to(&flow, place, 12), 4);
-	load(&flow, wide = flow_node(&flow), pointer_to(&flow, place, 0), 16);
-	load(&flow, part = flow_node(&flow), pointer_to(&flow, place, 0), 8);
+	load(&flow, half = flow_node(&flow), pointer_to(&flow, location, 12), 4);
+	load(&flow, wide = flow_node(&flow), pointer_to(&flow, location, 0), 16);
+	load(&flow, part = flow_node(&flow), pointer_to(&flow, location, 0), 8);
 	flow_solve(&flow);
 	assert_true(points(&flow, half, what, 0));
 	assert_true(points(&flow, wide, what, 0));
@@ -140,13 +140,13 @@ static void test_flow__sees_parts_and_wholes_of_pointers(void **state)
 static void test_flow__ends_at_the_deadline(void **state)
 {
 	struct flow flow;
-	uint32_t place, what, base, got;
+	uint32_t location, what, base, got;
 
 	(void)state;
 	begin(&flow);
-	place = flow_object(&flow, FLOW_GLOBAL, NULL);
+	location = flow_object(&flow, FLOW_GLOBAL, NULL);
 	what = flow_object(&flow, FLOW_GLOBAL, NULL);
-	base = pointer_to(&flow, place, 0);
+	base = pointer_to(&flow, location, 0);
 	store(&flow, base, pointer_to(&flow, what, 0), 8);
 	load(&flow, got = flow_node(&flow), base, 8);
 	flow.deadline = 1;

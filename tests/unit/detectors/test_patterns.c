@@ -30,7 +30,7 @@ static int tear_down(void **unused)
 
 /*
  * A run in words: "R1x W2y": reads and writes of threads 0 to 9 to variables a to z. The site of an
- * access is its kind and its thread, so equal accesses of a thread are made at one place.
+ * access is its kind and its thread, so equal accesses of a thread are made at one location.
  */
 static void run(const char *accesses)
 {

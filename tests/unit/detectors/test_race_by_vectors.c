@@ -377,7 +377,7 @@ static unsigned settled_plain, settled, asked;
 /* Reports an access like the runtime. */
 static bool observe_quickly(const struct detector_event *event, struct outcome *verdict)
 {
-	static uint32_t places[BYTES / 8];
+	static uint32_t locations[BYTES / 8];
 	const struct race_plain access = {.address = event->address,
 		.site = event->site,
 		.step = event->step,
@@ -389,7 +389,7 @@ static bool observe_quickly(const struct detector_event *event, struct outcome *
 	if (event->kind != OP_LOAD && event->kind != OP_STORE)
 		return observe(event, verdict);
 	asked++;
-	if (race_passes_plain(state, &access, &places[(event->address - X) / 8])) {
+	if (race_passes_plain(state, &access, &locations[(event->address - X) / 8])) {
 		settled_plain++;
 		return false;
 	}

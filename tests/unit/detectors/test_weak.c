@@ -1,4 +1,4 @@
-/* The detector ends the run at a judged access, unless the pair of places is suppressed. */
+/* The detector ends the run at a judged access, unless the pair of locations is suppressed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

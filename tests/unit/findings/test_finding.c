@@ -195,15 +195,15 @@ static int read_changed(const char *from, const char *to, struct error *err)
 {
 	struct finding finding = sample_finding(), back;
 	char *text = finding_to_json(&finding);
-	char *place = strstr(text, from);
+	char *location = strstr(text, from);
 	char *changed = malloc(strlen(text) + strlen(to) + 1);
 	int status;
 
-	assert_non_null(place);
+	assert_non_null(location);
 	assert_non_null(changed);
-	memcpy(changed, text, (size_t)(place - text));
-	strcpy(changed + (place - text), to);
-	strcat(changed, place + strlen(from));
+	memcpy(changed, text, (size_t)(location - text));
+	strcpy(changed + (location - text), to);
+	strcat(changed, location + strlen(from));
 	status = finding_from_json(changed, strlen(changed), &back, err);
 	if (!status)
 		finding_release(&back);

@@ -43,7 +43,7 @@ static void test_program_words__leaves_other_output(void **state)
 	(void)state;
 	expect("", "status");
 	expect("\033[", "status");
-	expect(": Failure\n: ERROR: x\nno place: ERROR: y\n12 tests\n", "status");
+	expect(": Failure\n: ERROR: x\nno location: ERROR: y\n12 tests\n", "status");
 }
 
 static uint64_t sign(const char *title, char *word)

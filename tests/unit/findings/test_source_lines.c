@@ -50,7 +50,7 @@ static const char *line_of(const json_t *sources, const char *file, const char *
 		json_object_get(json_object_get(json_object_get(sources, file), "lines"), number));
 }
 
-static void test_collect__keeps_lines_around_each_place(void **state)
+static void test_collect__keeps_lines_around_each_location(void **state)
 {
 	json_t *sources;
 
@@ -234,7 +234,7 @@ static void test_finding__keeps_its_sources_in_its_stored_form(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_collect__keeps_lines_around_each_place),
+		cmocka_unit_test(test_collect__keeps_lines_around_each_location),
 		cmocka_unit_test(test_collect__cuts_long_lines_between_characters),
 		cmocka_unit_test(test_collect__reads_regular_files_only),
 		cmocka_unit_test(test_changed__names_files_with_other_content),

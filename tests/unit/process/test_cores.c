@@ -84,7 +84,7 @@ static void test_cores__keeps_to_groups_of_both_versions(void **unused)
 	assert_int_equal(quota_in(folder, "0::/outer/inner\n"), 3);
 	assert_int_equal(quota_in(folder, "0::/outer/small\n"), 1);
 	assert_int_equal(quota_in(folder, "0::/elsewhere\n"), 0);
-	/* Version 1: processors have a place of their own. */
+	/* Version 1: processors have a location of their own. */
 	write_file(folder, "cpu,cpuacct/job/cpu.cfs_quota_us", "450000\n");
 	write_file(folder, "cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
 	write_file(folder, "cpu,cpuacct/cpu.cfs_quota_us", "-1\n");

@@ -143,7 +143,7 @@ static void test_target_elf__refuses_what_cannot_be_controlled(void **state)
 	expect_refusal(&image, "not an ELF");
 }
 
-/* A note as raddle-cc writes it, in place of the strings. */
+/* A note as raddle-cc writes it, instead of the strings. */
 static void put_note(struct image *image, uint32_t version)
 {
 	const Elf64_Nhdr note = {.n_namesz = 7, .n_descsz = sizeof version, .n_type = 1};

@@ -73,7 +73,7 @@ static void test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread(void *
 	json_t *run = part(root, "runs", 0), *result = part(run, "results", 1);
 	json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
 	json_t *flow = part(result, "codeFlows", 0), *thread = part(flow, "threadFlows", 1);
-	json_t *place;
+	json_t *location;
 
 	(void)state;
 	assert_string_equal(text_in(root, "version", NULL), "2.1.0");
@@ -83,8 +83,8 @@ static void test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread(void *
 		text_in(part(run, "invocations", 0), "startTimeUtc", NULL), "1970-01-02T00:00:00Z");
 	assert_string_equal(text_in(result, "ruleId", NULL), "deadlock");
 	assert_non_null(strstr(text_in(result, "message", "text"), "\ntwo lines\n"));
-	place = json_object_get(part(result, "locations", 0), "physicalLocation");
-	assert_string_equal(text_in(place, "artifactLocation", "uri"), "src/bank.c");
+	location = json_object_get(part(result, "locations", 0), "physicalLocation");
+	assert_string_equal(text_in(location, "artifactLocation", "uri"), "src/bank.c");
 	assert_int_equal(json_array_size(json_object_get(result, "relatedLocations")), 2);
 	assert_int_equal(json_array_size(json_object_get(flow, "threadFlows")), 2);
 	assert_string_equal(text_in(thread, "id", NULL), "main.1");
@@ -101,24 +101,24 @@ static void test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread(void *
 static void test_sarif__paths_are_uris(void **state)
 {
 	struct finding finding = sample_finding();
-	json_t *root, *place;
+	json_t *root, *location;
 
 	(void)state;
 	name_text(&finding.waits[0].at.frames[1].file, "/a b/%ü#.c");
 	root = make_json(FORMAT_sarif, NULL, &finding, 1);
-	place = json_object_get(part(part(part(root, "runs", 0), "results", 0), "locations", 0),
+	location = json_object_get(part(part(part(root, "runs", 0), "results", 0), "locations", 0),
 		"physicalLocation");
 	assert_string_equal(
-		text_in(place, "artifactLocation", "uri"), "file:///a%20b/%25%C3%BC%23.c");
+		text_in(location, "artifactLocation", "uri"), "file:///a%20b/%25%C3%BC%23.c");
 	json_decref(root);
 	finding_release(&finding);
 }
 
-/* Code hosting sites search the file among the user's: a library's header is no place for them. */
-static void test_sarif__places_are_in_user_code(void **state)
+/* Code hosting sites search the file among the user's: a library's header is no location for them. */
+static void test_sarif__locations_are_in_user_code(void **state)
 {
 	struct finding finding = sample_finding();
-	json_t *root, *result, *place;
+	json_t *root, *result, *location;
 
 	(void)state;
 	for (uint32_t i = 0; i < finding.wait_count; i++)
@@ -130,8 +130,8 @@ static void test_sarif__places_are_in_user_code(void **state)
 		finding.steps[i].where.is_system = true;
 	root = make_json(FORMAT_sarif, NULL, &finding, 1);
 	result = part(part(root, "runs", 0), "results", 0);
-	place = json_object_get(part(result, "locations", 0), "physicalLocation");
-	assert_string_equal(text_in(place, "artifactLocation", "uri"), "src/user.c");
+	location = json_object_get(part(result, "locations", 0), "physicalLocation");
+	assert_string_equal(text_in(location, "artifactLocation", "uri"), "src/user.c");
 	assert_null(json_object_get(part(result, "relatedLocations", 0), "physicalLocation"));
 	json_decref(root);
 	finding_release(&finding);
@@ -151,7 +151,7 @@ static void test_sarif__documents_are_notes_and_explanations(void **state)
 		{.kind = "predict",
 			.text = "{\"candidates\": [{\"id\": \"P1\", \"finding\": \"F12\"}, {\"id\": \"P2\","
 				" \"finding\": null, \"state\": \"candidate\", \"title\": \"<race>\","
-				" \"reason\": \"no thread came\", \"places\": [{\"at\": {\"file\": \"x.c\","
+				" \"reason\": \"no thread came\", \"locations\": [{\"at\": {\"file\": \"x.c\","
 				" \"line\": 3}}]}]}"},
 		{.kind = "branches", .text = "{\"branches\": [{\"path\": \"/y.c\", \"line\": 4}]}"},
 		{.kind = "branches", .text = "not JSON"},
@@ -314,7 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread),
 		cmocka_unit_test(test_sarif__paths_are_uris),
-		cmocka_unit_test(test_sarif__places_are_in_user_code),
+		cmocka_unit_test(test_sarif__locations_are_in_user_code),
 		cmocka_unit_test(test_sarif__documents_are_notes_and_explanations),
 		cmocka_unit_test(test_junit__a_finding_is_a_failed_case),
 		cmocka_unit_test(test_junit__a_campaign_without_findings_has_passed),

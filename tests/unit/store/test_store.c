@@ -82,7 +82,7 @@ static void test_store__keeps_the_trace_of_the_run_that_it_keeps(void **state)
 	assert_int_equal(fread(bytes, 1, sizeof bytes, file), 3);
 	(void)fclose(file);
 	assert_string_equal(bytes, "abc");
-	/* A shorter one without a trace takes its place. */
+	/* A shorter one without a trace takes its location. */
 	assert_int_equal(add(store, 1, 2, &is_new, NULL), 0);
 	assert_int_equal(access(path, F_OK), -1);
 	free(path);

@@ -77,7 +77,7 @@ static void test_store__removes_nothing_behind_a_link_among_the_findings(void **
 	assert_int_equal(lstat(path, &status), -1); /* the link itself is a left-over */
 }
 
-static void test_store__refuses_links_in_place_of_its_folders(void **state)
+static void test_store__refuses_links_in_location_of_its_folders(void **state)
 {
 	(void)state;
 	make_victim();
@@ -469,7 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FOLDER(test_store__removes_nothing_behind_a_link_among_the_findings),
-		WITH_FOLDER(test_store__refuses_links_in_place_of_its_folders),
+		WITH_FOLDER(test_store__refuses_links_in_location_of_its_folders),
 		WITH_FOLDER(test_store__removes_no_orphan_when_it_is_only_read),
 		WITH_FOLDER(test_store__reads_only_regular_files_of_findings),
 		WITH_FOLDER(test_store__reads_only_regular_files_as_schedules),

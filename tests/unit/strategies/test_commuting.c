@@ -37,7 +37,7 @@ static void commuting__goes_back_to_what_others_depend_on(void **state)
 	does(1, OP_STORE, 1);
 	assert_int_equal(commuting_first_same(&commuting), 1);
 	assert_int_equal(commuting.stretch[1].variable, 12);
-	does(1, OP_LOAD, 2); /* two reads may change places */
+	does(1, OP_LOAD, 2); /* two reads may change positions */
 	assert_int_equal(commuting_first_same(&commuting), 1);
 	does(1, OP_LOAD, 3);
 	assert_int_equal(commuting_first_same(&commuting), 3);

@@ -23,26 +23,26 @@ static const struct simulated_code codes[] = {CODE(starter), CODE(other), CODE(h
 static const struct simulated_program program = {
 	.codes = codes, .code_count = 3, .initial_count = 2};
 
-/* The ordered runs of a round are made again from place 0, after another worker or the same one has
+/* The ordered runs of a round are made again from position 0, after another worker or the same one has
  * made some of them. */
 enum repetition { REPEATED_NEVER, REPEATED_BY_ANOTHER, REPEATED_BY_THE_SAME };
 
 /* How the runs of a round are dealt to workers: by turns, or in parts. */
-static uint32_t worker_of(uint32_t place, uint32_t runs, uint32_t workers, bool is_in_parts)
+static uint32_t worker_of(uint32_t position, uint32_t runs, uint32_t workers, bool is_in_parts)
 {
-	return is_in_parts ? place * workers / runs : place % workers;
+	return is_in_parts ? position * workers / runs : position % workers;
 }
 
 /* Makes one run in the worker's state, as the runtime does. */
-static uint64_t make_run(struct simulated_campaign *worker, uint64_t number, uint32_t place)
+static uint64_t make_run(struct simulated_campaign *worker, uint64_t number, uint32_t position)
 {
 	struct simulated_run *run = &worker->run;
 	struct run_summary summary;
 
 	run->state = worker->state;
 	run->seed = hash_pair(worker->seed, number);
-	if (run->strategy->learning.begin_place)
-		run->strategy->learning.begin_place(run->state, place);
+	if (run->strategy->learning.begin_position)
+		run->strategy->learning.begin_position(run->state, position);
 	simulated_run(run);
 	summary = simulated_summary(run);
 	if (run->strategy->end_run)
@@ -60,8 +60,8 @@ static uint32_t round_runs(uint32_t before)
 /* Makes half of the ordered runs, and loses their results. */
 static void lose_runs(struct simulated_campaign *worker, uint32_t before, uint32_t ordered)
 {
-	for (uint32_t place = 0; place < (ordered + 1) / 2; place++)
-		(void)make_run(worker, before + place, place);
+	for (uint32_t position = 0; position < (ordered + 1) / 2; position++)
+		(void)make_run(worker, before + position, position);
 }
 
 /* Returns a hash of the actions of all runs, in their order. */
@@ -84,17 +84,17 @@ static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool
 		if (repetition != REPEATED_NEVER)
 			lose_runs(&worker[repetition == REPEATED_BY_ANOTHER ? 0 : workers - 1],
 				before, ordered);
-		/* The last worker makes the ordered places. The others are made from the end. */
+		/* The last worker makes the ordered positions. The others are made from the end. */
 		for (uint32_t next = 0; next < runs; next++) {
-			const uint32_t place = next < ordered ? next : runs + ordered - 1 - next;
-			const uint32_t i = next < ordered
-						   ? workers - 1
-						   : worker_of(place, runs, workers, is_in_parts);
+			const uint32_t position = next < ordered ? next : runs + ordered - 1 - next;
+			const uint32_t i =
+				next < ordered ? workers - 1
+					       : worker_of(position, runs, workers, is_in_parts);
 
-			hash[before + place] = make_run(&worker[i], before + place, place);
+			hash[before + position] = make_run(&worker[i], before + position, position);
 			if (strategy->learning.gather)
 				strategy->learning.gather(
-					knowledge.state, worker[i].state, place, 1);
+					knowledge.state, worker[i].state, position, 1);
 		}
 		before += runs;
 		if (strategy->learning.learn)

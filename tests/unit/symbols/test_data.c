@@ -247,7 +247,7 @@ static void assert_heap(struct subject *subject, const struct symbols_access *ac
 	assert_access(subject, access, expected);
 }
 
-static void test_data__names_blocks_by_their_place_and_type(void **state)
+static void test_data__names_blocks_by_their_location_and_type(void **state)
 {
 	struct subject *subject = *state;
 	struct symbols_access access = {.address = printed(subject, "made") +
@@ -266,7 +266,7 @@ static void test_data__names_blocks_by_their_place_and_type(void **state)
 		"made_line");
 }
 
-/* After an access has shown the type of a block, all of its places have names. */
+/* After an access has shown the type of a block, all of its locations have names. */
 static void test_data__learns_the_type_from_any_access(void **state)
 {
 	struct subject *subject = *state;
@@ -408,7 +408,7 @@ int main(void)
 		TEST(test_data__passes_through_what_has_no_name), TEST(test_data__names_bit_fields),
 		TEST(test_data__names_thread_locals),
 		TEST(test_data__names_locals_of_a_parked_fiber),
-		TEST(test_data__names_blocks_by_their_place_and_type),
+		TEST(test_data__names_blocks_by_their_location_and_type),
 		TEST(test_data__learns_the_type_from_any_access),
 		TEST(test_data__claims_no_type_that_does_not_fit),
 		TEST(test_data__knows_nothing_of_blocks_of_the_future),

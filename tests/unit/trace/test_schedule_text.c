@@ -127,7 +127,7 @@ static void test_schedule_text__refuses_a_future_version(void **state)
 	assert_refused("raddle schedule 2\nsteps 0\n", ERROR_VERSION, "version 2");
 }
 
-static void test_schedule_text__refuses_damage_with_its_place(void **state)
+static void test_schedule_text__refuses_damage_with_its_location(void **state)
 {
 	static const struct {
 		const char *text, *cause;
@@ -230,7 +230,7 @@ int main(void)
 		cmocka_unit_test(test_schedule_text__keeps_strange_program_names),
 		cmocka_unit_test(test_schedule_text__accepts_what_an_editor_does),
 		cmocka_unit_test(test_schedule_text__refuses_a_future_version),
-		cmocka_unit_test(test_schedule_text__refuses_damage_with_its_place),
+		cmocka_unit_test(test_schedule_text__refuses_damage_with_its_location),
 		cmocka_unit_test(test_schedule_text__notices_every_cut),
 		cmocka_unit_test(test_schedule_text__reads_4096_threads_and_refuses_one_more),
 		cmocka_unit_test(test_schedule_text__says_which_file_is_not_there),

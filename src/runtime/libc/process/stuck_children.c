@@ -38,14 +38,14 @@ void stuck_child_report(const struct outcome *outcome)
 {
 	struct contract *contract = runtime.contract;
 	struct contract_stuck *reported;
-	uint32_t place;
+	uint32_t location;
 
 	if (!contract || !runtime.is_forked_child || stuck_count(contract) == CONTRACT_STUCK_MOST)
 		return;
-	place = __atomic_fetch_add(&contract->stuck_count, 1, __ATOMIC_RELAXED);
-	if (place >= CONTRACT_STUCK_MOST)
+	location = __atomic_fetch_add(&contract->stuck_count, 1, __ATOMIC_RELAXED);
+	if (location >= CONTRACT_STUCK_MOST)
 		return;
-	reported = &contract->stuck[place];
+	reported = &contract->stuck[location];
 	reported->kind = outcome->kind;
 	reported->site = outcome->site;
 	reported->address = outcome->address;

@@ -1,4 +1,4 @@
-/* abort() and failed assertions end at one place in glibc. The caller is noted here: different
+/* abort() and failed assertions end at one location in glibc. The caller is noted here: different
  * callers are different failures. */
 #undef NDEBUG /* <assert.h> declares nothing without assertions */
 #include <assert.h>

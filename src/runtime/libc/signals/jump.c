@@ -9,45 +9,45 @@
 #include "runtime/libc/world.h"
 
 /* glibc scrambles the stack pointer in a jmp_buf. */
-#define PLACE_STACK_POINTER 6
+#define JUMP_STACK_POINTER 6
 
-static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *place)
+static uintptr_t jump_stack_pointer(const struct __jmp_buf_tag *buffer)
 {
-	uintptr_t pointer = (uintptr_t)place->__jmpbuf[PLACE_STACK_POINTER];
+	uintptr_t pointer = (uintptr_t)buffer->__jmpbuf[JUMP_STACK_POINTER];
 
 	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(pointer) : : "cc");
 	return pointer;
 }
 
 __attribute__((visibility("hidden"))) void jump_save_mask(
-	struct __jmp_buf_tag *place, int saves_mask);
-void jump_save_mask(struct __jmp_buf_tag *place, int saves_mask)
+	struct __jmp_buf_tag *buffer, int saves_mask);
+void jump_save_mask(struct __jmp_buf_tag *buffer, int saves_mask)
 {
 	ENTER();
-	place->__mask_was_saved = saves_mask != 0;
+	buffer->__mask_was_saved = saves_mask != 0;
 	if (!saves_mask)
 		return;
 	if (signals_have_left_control())
-		(void)platform_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &place->__saved_mask,
+		(void)platform_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &buffer->__saved_mask,
 			sizeof(uint64_t));
 	else
-		place->__saved_mask.__val[0] = engine_current()->signals_blocked;
+		buffer->__saved_mask.__val[0] = engine_current()->signals_blocked;
 }
 
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
-static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
+static void jump(struct symbol_slot *next, struct __jmp_buf_tag buffer[1], int value)
 	__attribute__((noreturn));
-static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int value)
+static void jump(struct symbol_slot *next, struct __jmp_buf_tag buffer[1], int value)
 {
-	struct __jmp_buf_tag without_mask = *place;
+	struct __jmp_buf_tag without_mask = *buffer;
 
 	if (runtime.jumps_to)
-		runtime.jumps_to(jump_stack_pointer(place));
+		runtime.jumps_to(jump_stack_pointer(buffer));
 	if (!signals_have_left_control()) {
 		signal_left_handlers();
-		if (place->__mask_was_saved)
-			signal_set_mask(engine_current(), signal_set_bits(&place->__saved_mask));
+		if (buffer->__mask_was_saved)
+			signal_set_mask(engine_current(), signal_set_bits(&buffer->__saved_mask));
 		(void)signals_deliver_now();	   /* new signals are delivered before the jump */
 		without_mask.__mask_was_saved = 0; /* libc would restore the mask in the kernel */
 	}
@@ -58,28 +58,28 @@ static void jump(struct symbol_slot *next, struct __jmp_buf_tag place[1], int va
 #undef longjmp
 #undef siglongjmp
 
-EXPORT void longjmp(struct __jmp_buf_tag place[1], int value)
+EXPORT void longjmp(struct __jmp_buf_tag buffer[1], int value)
 {
 	ENTER();
-	jump(SYMBOL_SLOT("longjmp"), place, value);
+	jump(SYMBOL_SLOT("longjmp"), buffer, value);
 }
 
-EXPORT void _longjmp(struct __jmp_buf_tag place[1], int value)
+EXPORT void _longjmp(struct __jmp_buf_tag buffer[1], int value)
 {
 	ENTER();
-	jump(SYMBOL_SLOT("_longjmp"), place, value);
+	jump(SYMBOL_SLOT("_longjmp"), buffer, value);
 }
 
-EXPORT void siglongjmp(struct __jmp_buf_tag place[1], int value)
+EXPORT void siglongjmp(struct __jmp_buf_tag buffer[1], int value)
 {
 	ENTER();
-	jump(SYMBOL_SLOT("siglongjmp"), place, value);
+	jump(SYMBOL_SLOT("siglongjmp"), buffer, value);
 }
 
-void __longjmp_chk(struct __jmp_buf_tag place[1], int value) __attribute__((noreturn));
+void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));
 
-EXPORT void __longjmp_chk(struct __jmp_buf_tag place[1], int value)
+EXPORT void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value)
 {
 	ENTER();
-	jump(SYMBOL_SLOT("__longjmp_chk"), place, value);
+	jump(SYMBOL_SLOT("__longjmp_chk"), buffer, value);
 }

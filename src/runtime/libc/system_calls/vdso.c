@@ -140,7 +140,7 @@ static void vdso_write_jump(char *at, uintptr_t function)
 bool runtime_patch_vdso(void)
 {
 	struct vdso vdso;
-	char *places[VDSO_ENTRY_COUNT];
+	char *locations[VDSO_ENTRY_COUNT];
 	size_t bytes;
 
 	if (!getauxval(AT_SYSINFO_EHDR))
@@ -148,8 +148,8 @@ bool runtime_patch_vdso(void)
 	if (!vdso_open(&vdso))
 		return false;
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++) {
-		places[i] = vdso_find(&vdso, vdso_entries[i].name, JUMP_BYTES);
-		if (!places[i] && i == 0)
+		locations[i] = vdso_find(&vdso, vdso_entries[i].name, JUMP_BYTES);
+		if (!locations[i] && i == 0)
 			return false; /* the essential entry point */
 	}
 	bytes = (vdso.bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -157,8 +157,8 @@ bool runtime_patch_vdso(void)
 		    SYS_mprotect, vdso.base, bytes, PROT_READ | PROT_WRITE | PROT_EXEC)))
 		return false;
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++)
-		if (places[i])
-			vdso_write_jump(places[i], vdso_entries[i].function);
+		if (locations[i])
+			vdso_write_jump(locations[i], vdso_entries[i].function);
 	(void)platform_call(SYS_mprotect, vdso.base, bytes, PROT_READ | PROT_EXEC);
 	return true;
 }

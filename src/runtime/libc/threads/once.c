@@ -34,7 +34,7 @@ once_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class cl
 	return _URC_CONTINUE_UNWIND;
 }
 
-/* 0x1b: the function's address is a signed 4-byte distance from its own place. */
+/* 0x1b: the function's address is a signed 4-byte distance from its own location. */
 static void __attribute__((noinline)) once_run(struct once *once, void (*routine)(void))
 {
 	struct once_frame frame = {.once = once, .outer = once_innermost};

@@ -27,7 +27,7 @@
 #define SPIN_STEP_NS UINT64_C(100)
 #define SPIN_DOUBLINGS_MAX 20
 /* Fruitless waits (yields and tests for cancellation) between checks whether time may pass. */
-#define IN_VAIN_PER_LOOK 8
+#define POLLS_PER_LOOK 8
 
 static HOT_STATE struct {
 	uint64_t origin_real_ns;    /* real clock when the virtual clock ... */
@@ -38,7 +38,7 @@ static HOT_STATE struct {
 	uint32_t reads;		     /* readings since that step */
 	uint64_t streak_step;	     /* before the current streak of yields */
 	uint64_t streak_yields;	     /* yields without another operation */
-	uint64_t in_vain;
+	uint64_t failed_looks;
 	/* distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
 	uint64_t realtime_set_ns;
 } clocks;
@@ -188,7 +188,7 @@ static bool time_is_streak(void)
 
 void runtime_waits_forever(void)
 {
-	if (++clocks.in_vain % IN_VAIN_PER_LOOK || !time_is_virtual() || outside_look())
+	if (++clocks.failed_looks % POLLS_PER_LOOK || !time_is_virtual() || outside_look())
 		return;
 	engine_delay_current();
 	engine_clock_note_poll();

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-static struct symbols_part part(const char *type, const char *place, const char *variable)
+static struct symbols_part part(const char *type, const char *location, const char *variable)
 {
 	struct symbols_part made = {.type = type,
 		.variable = variable,
-		.place = (char *)(uintptr_t)place,
+		.location = (char *)(uintptr_t)location,
 		.type_count = type ? 1 : 0};
 
 	made.types[0] = type;

@@ -10,20 +10,20 @@
 #include "analyses/units/unit_calls.c"
 
 /* The function at an address is the address in tens; at an odd one another one was inlined into it. */
-const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address)
+const struct atomic_location *atomic_sets_location(struct atomic_sets *sets, uint64_t address)
 {
-	static struct atomic_place places[100];
+	static struct atomic_location locations[100];
 	static const char *const names[] = {"outer", "inner", "other"};
-	struct atomic_place *place = &places[address];
+	struct atomic_location *location = &locations[address];
 
 	(void)sets;
 	assert_in_range(address, 10, 39);
-	place->address = address;
-	place->count = 1 + address % 2;
-	place->routines[0].routine.name = names[address / 10 - 1];
-	place->routines[1].routine.name = "inlined";
-	place->routines[1].routine.key = 7;
-	return place;
+	location->address = address;
+	location->count = 1 + address % 2;
+	location->routines[0].routine.name = names[address / 10 - 1];
+	location->routines[1].routine.name = "inlined";
+	location->routines[1].routine.key = 7;
+	return location;
 }
 
 static struct unit_calls *calls;

@@ -9,7 +9,7 @@
 
 #include "support/trace_by_hand.h"
 
-/* A number of writes to overlapping places that is too large to be compared (COST_MOST). */
+/* A number of writes to overlapping locations that is too large to be compared (COST_MOST). */
 #define WRITES_TOO_MANY 250
 
 /* Sets the initial value of a word of static memory. */
@@ -85,7 +85,7 @@ static void test_aliases__a_write_may_go_elsewhere(void **state)
 	pointer = read(trace, 0, X, Y);
 	write(trace, 0, Y, 5);
 	trace->walked[0].events[trace->walked[0].count - 1].access.at =
-		term_place(&trace->walk.terms, pointer);
+		term_index(&trace->walk.terms, pointer);
 	goal = branch(trace, 1, read(trace, 1, SEEN_X, 0), 5);
 	/* the pointer does not change */
 	assert_false(may_flip(trace, goal, NULL, true));
@@ -105,7 +105,7 @@ static void test_aliases__a_write_that_went_elsewhere_is_missing(void **state)
 	pointer = read(trace, 0, X, Y);
 	write(trace, 0, Y, 5);
 	trace->walked[0].events[trace->walked[0].count - 1].access.at =
-		term_place(&trace->walk.terms, pointer);
+		term_index(&trace->walk.terms, pointer);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, Y, 5), 5);
 	assert_false(may_flip(trace, goal, NULL, true));
@@ -137,7 +137,7 @@ static void test_aliases__too_many_keep_their_address(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_X);
-	write(trace, 0, X, SEEN_Y); /* the places of both pointers overlap now */
+	write(trace, 0, X, SEEN_Y); /* the locations of both pointers overlap now */
 	write(trace, 0, SEEN_Y, 0);
 	assert_true(may_flip(trace, goal, NULL, true));
 	for (int i = 1; i < WRITES_TOO_MANY; i++)

@@ -251,11 +251,11 @@ static void test_constraints__a_divisor_may_be_zero(void **state)
 	a = read(trace, 1, X, 0);
 	b = read(trace, 1, Y, 5);
 	event = add(trace, 1, EVENT_DIVISOR);
-	event->term = term_place(&trace->walk.terms, b);
+	event->term = term_index(&trace->walk.terms, b);
 	event->value = 5;
 	goal = (struct event_id){1, (uint32_t)trace->walked[1].count - 1};
 	event = add(trace, 1, EVENT_VALUE);
-	event->term = term_place(&trace->walk.terms, divide(trace, a, b, 0));
+	event->term = term_index(&trace->walk.terms, divide(trace, a, b, 0));
 	assert_true(may_flip(trace, goal, NULL, true));
 }
 

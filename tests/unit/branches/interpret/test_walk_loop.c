@@ -281,7 +281,7 @@ static void test_predicted_reads__give_what_was_written(void **state)
 	free_bench(bench);
 }
 
-/* A read that was not predicted is in the record, and the next one of the same place is predicted. */
+/* A read that was not predicted is in the record, and the next one of the same location is predicted. */
 static void test_other_reads__are_taken_from_the_record(void **state)
 {
 	/* A read that is 0x04030201 more than what was known (twice that, by seven bits), one predicted read

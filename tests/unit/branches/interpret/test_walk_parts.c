@@ -1,4 +1,4 @@
-/* The places where a run is divided, and the knowledge about the time before a part. */
+/* The locations where a run is divided, and the knowledge about the time before a part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

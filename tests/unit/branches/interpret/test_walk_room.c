@@ -26,7 +26,7 @@ static bool is_zero(const void *memory, uint64_t bytes)
 	return !bytes || (!*at && memcmp(at, at + 1, bytes - 1) == 0);
 }
 
-/* Tests also pages, the end of the memory, and addresses that share a place. */
+/* Tests also pages, the end of the memory, and addresses that share a location. */
 static void test_clear__forgets_what_was_written(void **state)
 {
 	struct walk_room *room = walk_room_new();

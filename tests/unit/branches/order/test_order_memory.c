@@ -1,4 +1,4 @@
-/* Writes that the walk did not see, as reads show them; and what the solver may make of such places. */
+/* Writes that the walk did not see, as reads show them; and what the solver may make of such locations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -27,7 +27,7 @@ struct machine {
 	int values[2];
 };
 
-/* Reads and writes of one line have one place, as in the figure. */
+/* Reads and writes of one line have one location, as in the figure. */
 static void access_variable(struct machine *machine, unsigned line, int variable, bool is_write)
 {
 	const uint16_t thread = line <= 3 ? 1 : line <= 5 ? 2 : 3;

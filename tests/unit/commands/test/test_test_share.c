@@ -25,7 +25,7 @@ static void test_share__waiting_cases_come_first(void **state)
 	assert_int_equal(test_share_next(&suite), 3);
 }
 
-static void test_share__new_pairs_of_places_attract_time(void **state)
+static void test_share__new_pairs_of_locations_attract_time(void **state)
 {
 	struct test_case cases[] = {
 		{.state = CASE_LIVE, .novel = 10, .spent_ns = SECOND, .runs = 100},
@@ -111,7 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share__waiting_cases_come_first),
-		cmocka_unit_test(test_share__new_pairs_of_places_attract_time),
+		cmocka_unit_test(test_share__new_pairs_of_locations_attract_time),
 		cmocka_unit_test(test_share__nothing_new_shares_evenly),
 		cmocka_unit_test(test_share__slices),
 		cmocka_unit_test(test_suite__ranks_and_joins_findings),

@@ -1,4 +1,4 @@
-/* A scene for unit tests of findings: threads, places and events out of which one is built. */
+/* A scene for unit tests of findings: threads, locations and events out of which one is built. */
 #pragma once
 
 #include <setjmp.h>
@@ -35,9 +35,9 @@ struct site {
 	int line;
 };
 
-#define AT(place) ((place) = (struct site){here(), __LINE__})
+#define AT(location) ((location) = (struct site){here(), __LINE__})
 
-static struct site take_first, take_second, wait_place, signal_place, abort_place;
+static struct site take_first, take_second, wait_location, signal_location, abort_location;
 
 static __attribute__((noinline)) void eat(void)
 {
@@ -47,13 +47,13 @@ static __attribute__((noinline)) void eat(void)
 
 static __attribute__((noinline)) void notify(void)
 {
-	AT(wait_place);
-	AT(signal_place);
+	AT(wait_location);
+	AT(signal_location);
 }
 
 static __attribute__((noinline)) void check(void)
 {
-	AT(abort_place);
+	AT(abort_location);
 }
 
 struct scene {

@@ -60,23 +60,23 @@ static void test_build__says_which_signal_was_lost(void **state)
 	struct wait_edge *edge;
 
 	outcome_set(&scene->outcome, OUTCOME_LOST_WAKEUP, (struct thread_id){1}, 0);
-	add_event(scene, 2, OP_COND_SIGNAL, (uintptr_t)&ready, signal_place.address);
-	add_event(scene, 1, OP_COND_WAIT, (uintptr_t)&ready, wait_place.address);
+	add_event(scene, 2, OP_COND_SIGNAL, (uintptr_t)&ready, signal_location.address);
+	add_event(scene, 1, OP_COND_WAIT, (uintptr_t)&ready, wait_location.address);
 	add_wait(scene, 1, UINT16_MAX, (uintptr_t)&ready);
 	edge = &scene->outcome.waits[0];
 	edge->op = OP_COND_WAKE;
 	edge->lost_signals = 1;
 	edge->is_on_cycle = 0;
-	edge->site = wait_place.address;
+	edge->site = wait_location.address;
 	edge->holder_site = 0;
 	assert_title(scene,
 		"lost-wakeup: main.0 waits on condition variable ready (build_scene.h:%d); main.1 "
 		"had signalled it at build_scene.h:%d before it waited",
-		wait_place.line, signal_place.line);
+		wait_location.line, signal_location.line);
 	assert_null(scene->finding.waits[0].holder);
 }
 
-static void test_build__tells_every_other_kind_with_its_place(void **state)
+static void test_build__tells_every_other_kind_with_its_location(void **state)
 {
 	static const struct {
 		enum outcome_kind kind;
@@ -112,12 +112,13 @@ static void test_build__tells_every_other_kind_with_its_place(void **state)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		outcome_set(&scene->outcome, cases[i].kind, (struct thread_id){1}, cases[i].code);
-		scene->outcome.site = abort_place.address;
+		scene->outcome.site = abort_location.address;
 		strcpy(expected, cases[i].title);
 		if (strstr(expected, "%d"))
 			(void)snprintf(expected, sizeof expected, "%.*s%d%s",
 				(int)(strstr(cases[i].title, "%d") - cases[i].title),
-				cases[i].title, abort_place.line, strstr(cases[i].title, "%d") + 2);
+				cases[i].title, abort_location.line,
+				strstr(cases[i].title, "%d") + 2);
 		assert_title(scene, "%s", expected);
 		finding_release(&scene->finding);
 	}
@@ -128,7 +129,7 @@ static void test_build__says_who_holds_what_is_destroyed(void **state)
 	struct scene *scene = *state;
 
 	outcome_set(&scene->outcome, OUTCOME_DESTROY_HELD, (struct thread_id){0}, 0);
-	scene->outcome.site = abort_place.address;
+	scene->outcome.site = abort_location.address;
 	scene->outcome.address = fork_address(2);
 	scene->outcome.op = OP_MUTEX_LOCK;
 	scene->outcome.other_thread = (struct thread_id){3};
@@ -139,7 +140,7 @@ static void test_build__says_who_holds_what_is_destroyed(void **state)
 	assert_title(scene,
 		"destroy-held: main destroys mutex forks[2] (build_scene.h:%d) while it is held; "
 		"main.2 holds it since build_scene.h:%d",
-		abort_place.line, take_first.line);
+		abort_location.line, take_first.line);
 }
 
 static void test_build__calls_a_spin_lock_what_it_is(void **state)
@@ -147,14 +148,14 @@ static void test_build__calls_a_spin_lock_what_it_is(void **state)
 	struct scene *scene = *state;
 
 	outcome_set(&scene->outcome, OUTCOME_UNLOCK_NOT_OWNED, (struct thread_id){1}, 0);
-	scene->outcome.site = abort_place.address;
+	scene->outcome.site = abort_location.address;
 	scene->outcome.address = fork_address(2);
 	scene->outcome.op = OP_SPIN_LOCK;
 	scene->outcome.other_thread = (struct thread_id){1};
 	assert_title(scene,
 		"unlock-not-owned: main.0 unlocks spin lock forks[2] (build_scene.h:%d), which it "
 		"does not hold; the thread itself holds it",
-		abort_place.line);
+		abort_location.line);
 }
 
 static void test_build__says_that_a_holder_has_gone(void **state)
@@ -197,10 +198,10 @@ static void test_build__works_without_symbols_and_threads(void **state)
 
 	outcome_set(&scene->outcome, OUTCOME_CRASH, (struct thread_id){0}, SIGSEGV);
 	scene->outcome.address = 1 << 20;
-	scene->outcome.site = abort_place.address;
+	scene->outcome.site = abort_location.address;
 	scene->source.thread_count = 0;
 	assert_int_equal(finding_build(&scene->finding, &scene->source, NULL, &scene->err), 0);
-	assert_string_equal(scene->finding.title, "crash: main got SIGSEGV in an unknown place");
+	assert_string_equal(scene->finding.title, "crash: main got SIGSEGV in an unknown location");
 	assert_non_null(strstr(scene->finding.detail, " used address 0x100000\n"));
 }
 
@@ -218,7 +219,7 @@ static void test_build__looks_through_wrappers_of_headers(void **state)
 	assert_int_equal(scene->finding.steps[0].where.line, take_first.line);
 	assert_int_equal(scene->finding.waits[0].held_since.line, take_first.line);
 	finding_release(&scene->finding);
-	/* The wrapper is the best place if no callers are known. */
+	/* The wrapper is the best location if no callers are known. */
 	scene->events[0].callers[0] = 0;
 	build(scene);
 	assert_string_equal(scene->finding.steps[0].where.function, "call_from_system_header");
@@ -300,7 +301,7 @@ int main(void)
 		WITH_SCENE(test_build__gives_one_signature_to_other_threads),
 		WITH_SCENE(test_build__names_heap_objects_by_their_first_use),
 		WITH_SCENE(test_build__says_which_signal_was_lost),
-		WITH_SCENE(test_build__tells_every_other_kind_with_its_place),
+		WITH_SCENE(test_build__tells_every_other_kind_with_its_location),
 		WITH_SCENE(test_build__says_who_holds_what_is_destroyed),
 		WITH_SCENE(test_build__calls_a_spin_lock_what_it_is),
 		WITH_SCENE(test_build__says_that_a_holder_has_gone),

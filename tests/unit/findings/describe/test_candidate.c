@@ -12,10 +12,10 @@
 
 #include "trace/schedule_text.h"
 
-static struct candidate_place place(
+static struct candidate_location location(
 	const char *thread, uint32_t wanted, uint64_t site, uint32_t held, uint64_t held_site)
 {
-	return (struct candidate_place){.thread = thread_path_name(thread),
+	return (struct candidate_location){.thread = thread_path_name(thread),
 		.op = {.kind = OP_MUTEX_LOCK,
 			.object = wanted,
 			.address = 0x1000 * wanted,
@@ -29,10 +29,10 @@ static struct candidate_place place(
 /* Two threads, lines 10 to 12. */
 static struct candidate circle(const char *first, const char *second, uint32_t lock)
 {
-	struct candidate candidate = {.place_count = 2};
+	struct candidate candidate = {.location_count = 2};
 
-	candidate.places[0] = place(first, lock + 1, 11, lock, 10);
-	candidate.places[1] = place(second, lock, 12, lock + 1, 10);
+	candidate.locations[0] = location(first, lock + 1, 11, lock, 10);
+	candidate.locations[1] = location(second, lock, 12, lock + 1, 10);
 	candidate.key = candidate_key(&candidate);
 	return candidate;
 }
@@ -46,10 +46,10 @@ static void test_candidates__are_equal_by_code(void **unused)
 
 	(void)unused;
 	/* A third thread at the line of the first. */
-	longer.places[2] = place("main.2", 3, 11, 2, 10);
-	longer.place_count = 3;
+	longer.locations[2] = location("main.2", 3, 11, 2, 10);
+	longer.location_count = 3;
 	longer.key = candidate_key(&longer);
-	other.places[1].taken.site = 13;
+	other.locations[1].taken.site = 13;
 	other.key = candidate_key(&other);
 	candidates_add(&all, &one);
 	candidates_add(&all, &same);
@@ -77,7 +77,7 @@ static void test_candidate__is_shown_by_its_own_circle_only(void **unused)
 	outcome_set(&outcome, OUTCOME_DEADLOCK, THREAD_NONE, 0);
 	assert_false(candidate_is_shown(&candidate, &outcome));
 	add_wait(&outcome, 11, true);
-	/* A circle through one of its places is another one. */
+	/* A circle through one of its locations is another one. */
 	assert_false(candidate_is_shown(&candidate, &outcome));
 	add_wait(&outcome, 12, true);
 	assert_true(candidate_is_shown(&candidate, &outcome));
@@ -101,9 +101,9 @@ static void test_candidate__is_described_without_being_called_a_deadlock(void **
 	struct error err;
 
 	(void)unused;
-	events[0] = candidate.places[0].taken;
+	events[0] = candidate.locations[0].taken;
 	events[0].thread = 1;
-	events[1] = candidate.places[1].taken;
+	events[1] = candidate.locations[1].taken;
 	events[1].thread = 2;
 	events[1].step = 1;
 	assert_int_equal(candidate_describe(&candidate, &source, NULL, &err), 0);

@@ -12,7 +12,7 @@
 
 static int counter;
 
-/* Addresses in functions of ours stand for the places of accesses. */
+/* Addresses in functions of ours stand for the locations of accesses. */
 static __attribute__((noinline)) void writer(void)
 {
 	__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
@@ -32,9 +32,9 @@ struct scene {
 	struct finding finding;
 };
 
-static uint64_t address_of(const void *place)
+static uint64_t address_of(const void *location)
 {
-	return (uint64_t)(uintptr_t)place;
+	return (uint64_t)(uintptr_t)location;
 }
 
 static void add_event(struct scene *scene, enum op_kind kind, uint16_t thread, const void *object)

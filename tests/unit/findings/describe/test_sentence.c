@@ -1,4 +1,4 @@
-/* Sentences with names and places of a made-up run, for which there are no symbols. */
+/* Sentences with names and locations of a made-up run, for which there are no symbols. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

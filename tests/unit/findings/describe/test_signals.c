@@ -6,7 +6,7 @@
 
 enum { MUTEX = 0x100, WORK = 0x200, DONE = 0x300, FLAG = 0x400 };
 
-/* Places of waits. */
+/* Locations of waits. */
 enum { WAIT_FULL = 11, WAIT_EMPTY = 12, ELSEWHERE = 13 };
 
 static void add_cond_wait(struct scene *scene, uint16_t thread, uint64_t cond, uint64_t site)

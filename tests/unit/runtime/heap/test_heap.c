@@ -402,7 +402,7 @@ static unsigned holder_of(const struct model *model, uint64_t offset)
 }
 
 /* Room between the live blocks, as an allocator finds it: with the word that holds the size. */
-static bool place(struct model *model, unsigned index)
+static bool location(struct model *model, unsigned index)
 {
 	const uint64_t bytes = 1 + draw(model, draw(model, 10) ? 300 : 200000);
 	const uint64_t start = draw(model, (MODEL_BYTES - bytes) / 16) * 16;
@@ -433,7 +433,7 @@ static void test_heap__agrees_with_a_list(void **state)
 		if (model->is_live[index]) {
 			heap_freed(at(model->start[index]), 1);
 			model->is_live[index] = false;
-		} else if (place(model, index)) {
+		} else if (location(model, index)) {
 			heap_made(at(model->start[index]), model->bytes[index], 5, BLOCK_MALLOC);
 			offset = model->start[index] + draw(model, model->bytes[index] + 16);
 		}

@@ -76,7 +76,7 @@ static void test_contexts__are_of_calls(void **unused)
 	assert_int_not_equal(inner, outer);
 	note(&leaving, 3);
 	assert_int_equal(now(), outer);
-	/* The same call again is the same context; from another place it is another. */
+	/* The same call again is the same context; from another allocation site it is another. */
 	note(&entry, 3);
 	assert_int_equal(now(), inner);
 	note(&leaving, 3);
@@ -107,7 +107,7 @@ static void test_contexts__jumps_leave_functions(void **unused)
 }
 
 /* A call in the place of a return takes the frame over, and is still in the function that was left. */
-static void test_contexts__calls_in_the_place_of_returns(void **unused)
+static void test_contexts__calls_in_the_allocation_site_of_returns(void **unused)
 {
 	static const struct site_record instead = {.kind = SITE_FUNCTION_EXIT, .bytes = SITE_TAIL},
 					other = {.kind = SITE_FUNCTION_ENTRY};
@@ -127,7 +127,7 @@ static void test_contexts__calls_in_the_place_of_returns(void **unused)
 	note(&other, 5);
 	assert_int_not_equal(now(), inner);
 	note(&leaving, 5);
-	/* The caller continues: the same function again, or another one from another place. */
+	/* The caller continues: the same function again, or another one from another allocation site. */
 	note(&entry, 5);
 	note(&instead, 5);
 	note(&entry, 5);
@@ -169,7 +169,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_contexts__are_of_calls, set_up),
 		cmocka_unit_test_setup(test_contexts__jumps_leave_functions, set_up),
-		cmocka_unit_test_setup(test_contexts__calls_in_the_place_of_returns, set_up),
+		cmocka_unit_test_setup(
+			test_contexts__calls_in_the_allocation_site_of_returns, set_up),
 		cmocka_unit_test_setup(test_contexts__traces_tell_what_is_needed, set_up),
 	};
 

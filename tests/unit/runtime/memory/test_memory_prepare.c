@@ -63,7 +63,7 @@ static void test_memory__late_sharing_becomes_points(void **state)
 	assert_true(is_on(2));
 }
 
-/* The next run need not reach the place. */
+/* The next run need not reach the allocation site. */
 static void test_memory__late_sharing_is_waited_for(void **state)
 {
 	(void)state;

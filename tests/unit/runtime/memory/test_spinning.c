@@ -56,7 +56,7 @@ static void note(uint8_t kind, uint64_t site, const int *address)
 }
 
 /* Writes of its own may be at sites that are off. */
-static void test_spinning__partial_runs_believe_only_known_places(void **state)
+static void test_spinning__partial_runs_believe_only_known_allocation_sites(void **state)
 {
 	uint8_t state_of_site = 0;
 	int flag = 0;
@@ -174,7 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_spinning__repeated_reads_give_way),
-		TEST(test_spinning__partial_runs_believe_only_known_places),
+		TEST(test_spinning__partial_runs_believe_only_known_allocation_sites),
 		TEST(test_spinning__loops_on_several_variables_give_way),
 		TEST(test_spinning__failed_updates_give_way),
 		TEST(test_spinning__reads_that_find_something_new_do_not),

@@ -75,7 +75,7 @@ static void test_filter__detectors_hear_of_atomic_accesses(void **state)
 	assert_false(site_reached((void *)(uintptr_t)OTHER, 0, &update, 0));
 }
 
-static void test_filter__blocks_of_a_place_are_wanted(void **state)
+static void test_filter__blocks_of_a_location_are_wanted(void **state)
 {
 	const struct heap_block later = {.start = OTHER, .bytes = 200, .site = SITE};
 	const struct heap_block another = {.start = POINT, .bytes = 200, .site = SITE + 1};
@@ -83,8 +83,8 @@ static void test_filter__blocks_of_a_place_are_wanted(void **state)
 	(void)state;
 	share();
 	live.site = SITE;
-	memory->focused_places[0] = memory_allocating_place(SITE);
-	memory->focused_place_count = 1;
+	memory->focused_allocations[0] = memory_allocation_site(SITE);
+	memory->focused_allocation_count = 1;
 	memory->is_filtered = memory->is_partial = true;
 	quick_begin_run();
 	assert_true(is_wanted(live.start + live.bytes - 1));
@@ -126,8 +126,8 @@ static void test_filter__tells_loops_the_bounds_of_what_is_wanted(void **state)
 	assert_true(is_in_bounds(OTHER));
 	filter_resume();
 	assert_false(is_in_bounds(OTHER));
-	memory->focused_places[0] = memory_allocating_place(SITE);
-	memory->focused_place_count = 1;
+	memory->focused_allocations[0] = memory_allocation_site(SITE);
+	memory->focused_allocation_count = 1;
 	quick_begin_run();
 	filter_add_block(&later);
 	assert_true(is_in_bounds(POINT));
@@ -157,7 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_filter__wants_the_runs_variables_alone),
 		TEST(test_filter__detectors_hear_of_atomic_accesses),
-		TEST(test_filter__blocks_of_a_place_are_wanted),
+		TEST(test_filter__blocks_of_a_location_are_wanted),
 		TEST(test_filter__tells_loops_the_bounds_of_what_is_wanted),
 		TEST(test_filter__somebody_who_wants_a_turn_is_heard),
 	};

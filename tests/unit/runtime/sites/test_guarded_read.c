@@ -108,7 +108,7 @@ static void test_guarded_string__ends_with_the_zero(void **state)
 }
 
 /* The string is read in words: for any beginning and any contents behind it. */
-static void test_guarded_string__is_the_same_at_every_place(void **state)
+static void test_guarded_string__is_the_same_at_every_location(void **state)
 {
 	static _Alignas(8) char text[64];
 
@@ -261,7 +261,7 @@ int main(void)
 		cmocka_unit_test(test_guarded_read__refuses_other_sizes),
 		cmocka_unit_test(test_guarded_read__fails_where_memory_cannot_be_read),
 		cmocka_unit_test(test_guarded_string__ends_with_the_zero),
-		cmocka_unit_test(test_guarded_string__is_the_same_at_every_place),
+		cmocka_unit_test(test_guarded_string__is_the_same_at_every_location),
 		cmocka_unit_test(test_guarded_string__ends_where_memory_cannot_be_read),
 		cmocka_unit_test(test_same_words__are_counted),
 		cmocka_unit_test(test_same_words__end_where_memory_cannot_be_read),

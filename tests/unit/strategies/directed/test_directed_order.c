@@ -91,7 +91,7 @@ static void test_order__of_three_accesses(void **state)
 	assert_int_equal(count(&update, &order, true, OUTCOME_PASSED), RUNS);
 }
 
-/* ---- W1-W2-R1 of two threads at the same places, of whom only one minds being interrupted ---- */
+/* ---- W1-W2-R1 of two threads at the same stops, of whom only one minds being interrupted ---- */
 
 static const struct simulated_op minds[] = {SOME, SET(0, 1), EXPECT(0, 1), SOME};
 static const struct simulated_op does_not[] = {SOME, SET(0, 2), READ(0), SOME};
@@ -125,7 +125,7 @@ static void test_order__between_chosen_threads(void **state)
 	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 0, 30);
 }
 
-/* ---- W1-W2-R1 at places where a thread accesses another variable first, more often than is
+/* ---- W1-W2-R1 at stops where a thread accesses another variable first, more often than is
  * skipped ---- */
 
 #define ELSEWHERE SET(1, 1), EXPECT(1, 1)
@@ -163,21 +163,21 @@ static uint64_t half_way;
 
 static void look(void *context, const struct schedule_view *view, struct thread_id chosen)
 {
-	static unsigned place;
+	static unsigned stop;
 	const uint64_t site = view->pending[chosen.index].site;
 	const struct simulated_op *const expected[] = {
 		&mover[6], &looker[6], &looker[7], &mover[7]};
 
 	(void)context;
 	if (view->step == 0)
-		place = 0;
-	if (site == (uint64_t)(uintptr_t)expected[place])
-		place++;
+		stop = 0;
+	if (site == (uint64_t)(uintptr_t)expected[stop])
+		stop++;
 	else if (site == (uint64_t)(uintptr_t)expected[3])
-		place = 0;
-	if (place == 4) {
+		stop = 0;
+	if (stop == 4) {
 		half_way++;
-		place = 0;
+		stop = 0;
 	}
 }
 
@@ -251,7 +251,7 @@ static void test_order__learns_which_locks_are_in_the_way(void **state)
 	assert_in_range(count(&half_locked, &order, true, OUTCOME_PASSED), RUNS - 2, RUNS);
 }
 
-/* ---- W1-W2-W1 of a lock: a loop acquires it at one place, and another thread comes between ---- */
+/* ---- W1-W2-W1 of a lock: a loop acquires it at one stop, and another thread comes between ---- */
 
 static const struct simulated_op looper[] = {SOME, LOCK(1), ADD(0, 1), UNLOCK(1)};
 static const struct simulated_op between[] = {SOME, LOCK(1), REFUSE(0, 1), UNLOCK(1)};

@@ -498,8 +498,8 @@ static void dpor__misses_no_trace_of_waiting_loops(void **state)
 static struct traces shared;
 
 /* One shard's own runs that are not redundant: their traces are added to what was found. */
-static uint64_t make_shard(
-	const struct simulated_program *program, uint32_t shard, uint32_t shards, uint64_t *in_vain)
+static uint64_t make_shard(const struct simulated_program *program, uint32_t shard, uint32_t shards,
+	uint64_t *failed_looks)
 {
 	struct simulated_campaign campaign;
 	struct simulated_trace trace;
@@ -521,7 +521,7 @@ static uint64_t make_shard(
 	strategy_dpor.search.verdict(campaign.state, &verdict);
 	simulated_campaign_release(&campaign);
 	assert_true(verdict.is_complete);
-	*in_vain += verdict.redundant;
+	*failed_looks += verdict.redundant;
 	return verdict.runs - verdict.redundant;
 }
 
@@ -529,11 +529,11 @@ static uint64_t make_shard(
  * one. */
 static void assert_dealt(const struct simulated_program *program, uint32_t shards, bool is_optimal)
 {
-	uint64_t runs = 0, in_vain = 0;
+	uint64_t runs = 0, failed_looks = 0;
 
 	found.count = 0;
 	for (uint32_t shard = 1; shard <= shards; shard++)
-		runs += make_shard(program, shard, shards, &in_vain);
+		runs += make_shard(program, shard, shards, &failed_looks);
 	traces_unite(&found);
 	assert_int_equal(found.count, shared.count);
 	assert_memory_equal(found.hashes, shared.hashes, shared.count * sizeof *shared.hashes);

@@ -19,8 +19,8 @@ static const struct simulated_program uneven = {
 	.codes = busy_codes, .code_count = 2, .initial_count = 2};
 
 /*
- * Eight threads count under a lock, one without. The write of the latter has 17 places among their
- * reads and writes. Two of these places make the count nine.
+ * Eight threads count under a lock, one without. The write of the latter has 17 positions among their
+ * reads and writes. Two of these positions make the count nine.
  */
 static const struct simulated_op counts[] = {LOCK(0), READ(0), ADD(0, 1), UNLOCK(0)};
 static const struct simulated_op counts_unlocked[] = {ADVANCE(0, 4)};

@@ -65,7 +65,7 @@ static void pct__guarantees_by_what_it_measured(void **unused)
 	assert_true(strategy_pct.guarantee(campaign.state, &guarantee));
 	assert_int_equal(guarantee.depth, 3);
 	assert_int_equal(guarantee.threads, 3);
-	/* Contested: all steps but those of the thread that is left, and the place past the end. */
+	/* Contested: all steps but those of the thread that is left, and the position past the end. */
 	assert_int_equal(guarantee.steps, 2 * 4 + 1);
 	assert_true(guarantee.probability > 0.999 / (3 * 81));
 	assert_true(guarantee.probability < 1.001 / (3 * 81));

@@ -52,7 +52,7 @@ static void make_random(
 /*
  * All runs within (c, v), computed from the definition and independently of bounded: each order of
  * the threads. Before each access of the highest thread to a variable of two threads, this thread
- * may move to any place below the next enabled one. It moves at most c times, at v variables at
+ * may move to any position below the next enabled one. It moves at most c times, at v variables at
  * most.
  */
 struct reference {
@@ -90,7 +90,7 @@ static void reference_begin_run(void *state, uint64_t seed)
 	reference->changes_made = reference->used_count = reference->count = 0;
 }
 
-/* Puts the thread at that place of the order. */
+/* Puts the thread at that position of the order. */
 static void insert(struct reference *reference, uint32_t thread, uint32_t at)
 {
 	for (uint32_t i = reference->count++; i > at; i--)

@@ -12,11 +12,11 @@
 
 #define BLOCK_FIRST 1000000u /* objects from here on are on the heap, ten to a block */
 
-static bool place(object_name object, struct object_place *out)
+static bool heap_position(object_name object, struct heap_position *out)
 {
 	if (object < BLOCK_FIRST)
 		return false;
-	*out = (struct object_place){object / 10, object / 10 % 7};
+	*out = (struct heap_position){object / 10, object / 10 % 7};
 	return true;
 }
 
@@ -40,7 +40,7 @@ static struct scene *begin(void)
 	scene->view = (struct schedule_view){.thread_count = 2,
 		.pending = scene->pending,
 		.names = scene->names,
-		.place = place};
+		.heap_position = heap_position};
 	return scene;
 }
 
@@ -95,7 +95,7 @@ static void shared_variables__are_arrays_when_they_are_many(void **unused)
 	(void)unused;
 	for (object_name object = 1; object <= SHARED_VARIABLES_SINGLE; object++)
 		assert_int_equal(access_by(scene, 0, object, 1), object - 1);
-	/* One block is one, another one is another; a place in the code likewise. */
+	/* One block is one, another one is another; a location in the code likewise. */
 	number = access_by(scene, 0, BLOCK_FIRST, 1);
 	assert_int_equal(access_by(scene, 0, BLOCK_FIRST + 9, 2), number);
 	assert_int_equal(access_by(scene, 0, BLOCK_FIRST + 10, 2), number + 1);

@@ -44,14 +44,14 @@ static struct site_table *open_subject(struct instrumented *subject)
 static const struct site *find(const struct site_table *table, uint32_t line, uint8_t kind)
 {
 	for (uint32_t i = 0; i < site_table_count(table); i++)
-		if (site_table_at(table, i)->place.line == line &&
+		if (site_table_at(table, i)->location.line == line &&
 			site_table_at(table, i)->kind == kind)
 			return site_table_at(table, i);
 	fail_msg("no site of kind %d in line %u", kind, line);
 	return NULL;
 }
 
-static void test_site_table__tells_accesses_and_their_places(void **state)
+static void test_site_table__tells_accesses_and_their_locations(void **state)
 {
 	struct instrumented subject;
 	struct site_table *table = open_subject(&subject);
@@ -62,16 +62,16 @@ static void test_site_table__tells_accesses_and_their_places(void **state)
 
 	(void)state;
 	assert_int_equal(store->bytes, 8);
-	assert_string_equal(store->place.function, "main");
-	assert_non_null(strstr(store->place.file, "subject.c"));
+	assert_string_equal(store->location.function, "main");
+	assert_non_null(strstr(store->location.file, "subject.c"));
 	assert_int_equal(atomic->order, SITE_SEQUENTIAL);
 	assert_int_equal(atomic->bytes, 4);
-	assert_string_equal(load->place.function, "get");
-	assert_true(site_table_outer(table, &load->place, &outer));
+	assert_string_equal(load->location.function, "get");
+	assert_true(site_table_outer(table, &load->location, &outer));
 	assert_string_equal(outer.function, "main");
 	assert_int_equal(outer.line, 13);
 	assert_string_equal(site_table_function(table, load), "main");
-	assert_false(site_table_outer(table, &store->place, &outer));
+	assert_false(site_table_outer(table, &store->location, &outer));
 	site_table_free(table);
 	instrumented_remove(&subject);
 }
@@ -113,7 +113,7 @@ static void test_site_table__says_that_there_are_no_sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_site_table__tells_accesses_and_their_places),
+		cmocka_unit_test(test_site_table__tells_accesses_and_their_locations),
 		cmocka_unit_test(test_site_table__finds_points_by_address),
 		cmocka_unit_test(test_site_table__says_that_there_are_no_sites),
 	};

@@ -6,11 +6,11 @@
 
 #include "commands/test/test_suite.h"
 
-struct test_place {
+struct test_environment {
 	char **before; /* the changed variables: NAME=VALUE, or NAME if it was not set. Owned */
 	int folder;    /* the command's folder; negative: it is not left */
 };
 
-/* Returns false if the folder cannot be entered. Release with test_place_leave() in each case. */
-bool test_place_enter(struct test_place *place, const struct test_case *test);
-void test_place_leave(struct test_place *place);
+/* Returns false if the folder cannot be entered. Release with test_environment_leave() in each case. */
+bool test_environment_enter(struct test_environment *environment, const struct test_case *test);
+void test_environment_leave(struct test_environment *environment);

@@ -1,4 +1,4 @@
-/* The list of places that are asked about, and their description: kind, line, variables. */
+/* The list of locations that are asked about, and their description: kind, line, variables. */
 #include <fnmatch.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/slots.h"
 #include "symbols/symbols.h"
 
-static bool places_ends_the_program(LLVMBasicBlockRef block)
+static bool locations_ends_the_program(LLVMBasicBlockRef block)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
 
@@ -28,7 +28,7 @@ static bool places_ends_the_program(LLVMBasicBlockRef block)
 	return false;
 }
 
-enum sensitive_kind places_kind(const struct walk_event *event)
+enum sensitive_kind locations_kind(const struct walk_event *event)
 {
 	switch (event->kind) {
 	case EVENT_ADDRESS:
@@ -44,14 +44,14 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	default:
 		if (LLVMIsASwitchInst(event_instruction(event)))
 			return SENSITIVE_SWITCH;
-		return places_ends_the_program(LLVMGetSuccessor(
+		return locations_ends_the_program(LLVMGetSuccessor(
 			       event_instruction(event), event->case_value ? 0 : 1))
 			       ? SENSITIVE_ASSERTION
 			       : SENSITIVE_BRANCH;
 	}
 }
 
-bool places_is_asked(const struct walk_event *event)
+bool locations_is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
 	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
@@ -59,7 +59,7 @@ bool places_is_asked(const struct walk_event *event)
 	       event->kind == EVENT_INDEX;
 }
 
-bool places_are_one(LLVMValueRef a, LLVMValueRef b)
+bool locations_are_one(LLVMValueRef a, LLVMValueRef b)
 {
 	const unsigned line = LLVMGetDebugLocLine(a);
 	unsigned length_a = 0, length_b = 0;
@@ -78,78 +78,79 @@ bool places_are_one(LLVMValueRef a, LLVMValueRef b)
 	return length_a == length_b && file_a && memcmp(file_a, file_b, length_a) == 0;
 }
 
-/* Events share a place if class and source line are equal; with splits_lines, the instruction. */
-static uint32_t places_find(
+/* Events share a location if class and source line are equal; with splits_lines, the instruction. */
+static uint32_t locations_find(
 	const struct sensitivity *analysis, LLVMValueRef instruction, enum sensitive_kind kind)
 {
-	const struct places *places = &analysis->places;
+	const struct locations *locations = &analysis->locations;
 
-	for (uint32_t i = 0; i < places->count; i++)
+	for (uint32_t i = 0; i < locations->count; i++)
 		if ((analysis->options.splits_lines
-				    ? places->items[i].instruction == instruction
-				    : places_are_one(places->items[i].instruction, instruction)) &&
-			(places->items[i].kind == kind ||
-				(sensitive_is_condition(places->items[i].kind) &&
+				    ? locations->items[i].instruction == instruction
+				    : locations_are_one(
+					      locations->items[i].instruction, instruction)) &&
+			(locations->items[i].kind == kind ||
+				(sensitive_is_condition(locations->items[i].kind) &&
 					sensitive_is_condition(kind))))
 			return i;
-	return PLACE_NONE;
+	return LOCATION_NONE;
 }
 
-static uint64_t places_key_of(const struct walk_event *event)
+static uint64_t locations_key_of(const struct walk_event *event)
 {
 	return (uint64_t)(uintptr_t)event_instruction(event) << 4 | event->kind;
 }
 
 /* Returns whether a pattern such as "name" or "*part*" matches the instruction's function or
  * file. */
-static bool places_is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
+static bool locations_is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
-	struct sensitive_place place;
+	struct sensitive_location location;
 	const char *linked;
 	size_t length;
 
 	if (!analysis->options.exclude_count)
 		return false;
-	places_describe(analysis, instruction, &place);
+	locations_describe(analysis, instruction, &location);
 	linked = LLVMGetValueName2(
 		LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), &length);
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
-		if (fnmatch(analysis->options.excludes[i], place.function, 0) == 0 ||
+		if (fnmatch(analysis->options.excludes[i], location.function, 0) == 0 ||
 			fnmatch(analysis->options.excludes[i], linked, 0) == 0 ||
-			code_book_matches(analysis->options.excludes[i], place.file)) {
+			code_book_matches(analysis->options.excludes[i], location.file)) {
 			analysis->is_matched[i] = true;
 			return true;
 		}
 	return false;
 }
 
-static bool places_is_known(struct sensitivity *analysis, const struct asked *asked)
+static bool locations_is_known(struct sensitivity *analysis, const struct asked *asked)
 {
-	struct sensitive_place place;
+	struct sensitive_location location;
 
 	if (!analysis->options.is_known)
 		return false;
-	places_describe(analysis, asked->instruction, &place);
-	return analysis->options.is_known(analysis->options.context, asked->kind, &place);
+	locations_describe(analysis, asked->instruction, &location);
+	return analysis->options.is_known(analysis->options.context, asked->kind, &location);
 }
 
-static uint32_t places_add(struct sensitivity *analysis, const struct walk_event *event)
+static uint32_t locations_add(struct sensitivity *analysis, const struct walk_event *event)
 {
-	struct places *places = &analysis->places;
-	const enum sensitive_kind kind = places_kind(event);
-	const uint32_t known = places_find(analysis, event_instruction(event), kind);
+	struct locations *locations = &analysis->locations;
+	const enum sensitive_kind kind = locations_kind(event);
+	const uint32_t known = locations_find(analysis, event_instruction(event), kind);
 
-	if (known != PLACE_NONE)
+	if (known != LOCATION_NONE)
 		return known;
-	places->items = array_room(places->items, places->count, sizeof *places->items);
-	places->items[places->count] =
+	locations->items = array_room(locations->items, locations->count, sizeof *locations->items);
+	locations->items[locations->count] =
 		(struct asked){.instruction = event_instruction(event), .kind = kind};
-	places->items[places->count].is_excluded =
-		places_is_known(analysis, &places->items[places->count]);
-	return places->count++;
+	locations->items[locations->count].is_excluded =
+		locations_is_known(analysis, &locations->items[locations->count]);
+	return locations->count++;
 }
 
-static LLVMValueRef places_object_of(LLVMValueRef pointer)
+static LLVMValueRef locations_object_of(LLVMValueRef pointer)
 {
 	while (LLVMIsAGetElementPtrInst(pointer) ||
 		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
@@ -158,68 +159,70 @@ static LLVMValueRef places_object_of(LLVMValueRef pointer)
 }
 
 /* Notes the edge that the branch took, which determines the pass that asks about the event. */
-static void places_note_edge(
-	struct places *places, struct place_slot *slot, const struct walk_event *event)
+static void locations_note_edge(
+	struct locations *locations, struct location_slot *slot, const struct walk_event *event)
 {
 	bool *is_edge_noted = &slot->is_edge_noted[event->case_value != 0];
-	struct asked *place;
+	struct asked *location;
 
-	if (*is_edge_noted || slot->place == PLACE_NONE)
+	if (*is_edge_noted || slot->location == LOCATION_NONE)
 		return;
 	*is_edge_noted = true;
-	place = &places->items[slot->place];
-	if (sensitive_is_failure(places_kind(event)))
-		place->has_failures = true;
+	location = &locations->items[slot->location];
+	if (sensitive_is_failure(locations_kind(event)))
+		location->has_failures = true;
 	else
-		place->has_others = true;
+		location->has_others = true;
 }
 
-void places_fill(struct sensitivity *analysis)
+void locations_fill(struct sensitivity *analysis)
 {
-	struct places *places = &analysis->places;
+	struct locations *locations = &analysis->locations;
 	const struct walk *walk = &analysis->walk;
 
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
-			struct place_slot *slot;
+			struct location_slot *slot;
 
-			if (!places_is_asked(event))
+			if (!locations_is_asked(event))
 				continue;
-			places->slots = slots_reserve(places->slots, &places->slot_capacity,
-				sizeof *places->slots, places->slot_count, 256);
-			slot = slots_find(places->slots, places->slot_capacity,
-				sizeof *places->slots, places_key_of(event));
+			locations->slots =
+				slots_reserve(locations->slots, &locations->slot_capacity,
+					sizeof *locations->slots, locations->slot_count, 256);
+			slot = slots_find(locations->slots, locations->slot_capacity,
+				sizeof *locations->slots, locations_key_of(event));
 			if (!slot->key) {
-				slot->key = places_key_of(event);
-				slot->place = places_is_excluded(analysis, event_instruction(event))
-						      ? PLACE_NONE
-						      : places_add(analysis, event);
-				places->slot_count++;
+				slot->key = locations_key_of(event);
+				slot->location =
+					locations_is_excluded(analysis, event_instruction(event))
+						? LOCATION_NONE
+						: locations_add(analysis, event);
+				locations->slot_count++;
 			}
-			places_note_edge(places, slot, event);
+			locations_note_edge(locations, slot, event);
 		}
 }
 
-void places_release(struct places *places)
+void locations_release(struct locations *locations)
 {
-	free(places->items);
-	free(places->slots);
-	*places = (struct places){0};
+	free(locations->items);
+	free(locations->slots);
+	*locations = (struct locations){0};
 }
 
-uint32_t places_of(const struct places *places, const struct walk_event *event)
+uint32_t locations_of(const struct locations *locations, const struct walk_event *event)
 {
-	const struct place_slot *slot;
+	const struct location_slot *slot;
 
-	if (!places_is_asked(event))
-		return PLACE_NONE;
-	slot = slots_find(
-		places->slots, places->slot_capacity, sizeof *places->slots, places_key_of(event));
-	return slot->place;
+	if (!locations_is_asked(event))
+		return LOCATION_NONE;
+	slot = slots_find(locations->slots, locations->slot_capacity, sizeof *locations->slots,
+		locations_key_of(event));
+	return slot->location;
 }
 
-static char *places_text_of(const char *text, unsigned length)
+static char *locations_text_of(const char *text, unsigned length)
 {
 	char *copy = string_copy_part(text ? text : "", text ? length : 0);
 
@@ -228,7 +231,7 @@ static char *places_text_of(const char *text, unsigned length)
 
 /* Returns an instruction with a source location. Optimisers drop some; those of operands or earlier
  * instructions replace them. */
-static LLVMValueRef places_nearest_located(LLVMValueRef instruction)
+static LLVMValueRef locations_nearest_located(LLVMValueRef instruction)
 {
 	const int count = LLVMGetNumOperands(instruction);
 
@@ -250,31 +253,31 @@ static LLVMValueRef places_nearest_located(LLVMValueRef instruction)
 	return instruction;
 }
 
-void places_describe(
-	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place)
+void locations_describe(
+	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_location *location)
 {
 	unsigned length = 0;
 	const char *text;
 
-	instruction = places_nearest_located(instruction);
+	instruction = locations_nearest_located(instruction);
 	text = LLVMGetDebugLocFilename(instruction, &length);
 	free(analysis->file);
 	free(analysis->function);
 	free(analysis->directory);
-	analysis->file = places_text_of(text, length);
+	analysis->file = locations_text_of(text, length);
 	if (*analysis->file == '/')
 		symbols_simplify_path(analysis->file);
 	text = LLVMGetDebugLocDirectory(instruction, &length);
-	analysis->directory = places_text_of(text, length);
-	analysis->function = places_function(instruction);
-	*place = (struct sensitive_place){.function = analysis->function,
+	analysis->directory = locations_text_of(text, length);
+	analysis->function = locations_function(instruction);
+	*location = (struct sensitive_location){.function = analysis->function,
 		.file = analysis->file,
 		.directory = analysis->directory,
 		.line = LLVMGetDebugLocLine(instruction),
 		.column = LLVMGetDebugLocColumn(instruction)};
 }
 
-static const struct walk_event *places_read_of(
+static const struct walk_event *locations_read_of(
 	const struct sensitivity *analysis, uint32_t variable)
 {
 	const struct event_id id = analysis->order.reads[variable];
@@ -282,7 +285,7 @@ static const struct walk_event *places_read_of(
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
-static LLVMValueRef places_operand_of(const struct walk_event *access)
+static LLVMValueRef locations_operand_of(const struct walk_event *access)
 {
 	LLVMValueRef instruction = event_instruction(access);
 
@@ -296,67 +299,67 @@ static LLVMValueRef places_operand_of(const struct walk_event *access)
 }
 
 /* Appends the variable's name. It has a suffix if optimisers kept only a member of the variable. */
-static void places_add_name(struct strbuf *out, LLVMValueRef variable)
+static void locations_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
-	FREE_SCOPED char *linked = places_text_of(name, (unsigned)strcspn(name, "."));
+	FREE_SCOPED char *linked = locations_text_of(name, (unsigned)strcspn(name, "."));
 	FREE_SCOPED char *text = symbols_readable_name(linked);
 
 	strbuf_adds(out, text);
 }
 
-static void places_add_type(struct strbuf *out, const char *type)
+static void locations_add_type(struct strbuf *out, const char *type)
 {
 	FREE_SCOPED char *text = symbols_readable_type(type);
 
 	strbuf_adds(out, text);
 }
 
-void places_name_access(
+void locations_name_access(
 	const struct sensitivity *analysis, const struct walk_event *access, struct strbuf *out)
 {
 	const struct site *site = access->site < analysis->image.site_count
 					  ? analysis->image.sites[access->site].source
 					  : NULL;
-	LLVMValueRef object = places_object_of(places_operand_of(access));
+	LLVMValueRef object = locations_object_of(locations_operand_of(access));
 	const bool has_field = site && site->type && site->field;
 
 	if (LLVMIsAGlobalVariable(object))
-		places_add_name(out, object);
+		locations_add_name(out, object);
 	else
-		places_add_type(out, has_field ? site->type : "memory");
+		locations_add_type(out, has_field ? site->type : "memory");
 	if (has_field)
 		strbuf_addf(out, ".%s", site->field);
 }
 
-static void places_name_variable(
+static void locations_name_variable(
 	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
 {
 	STRBUF_SCOPED text = STRBUF_EMPTY;
 
-	places_name_access(analysis, read, &text);
+	locations_name_access(analysis, read, &text);
 	if (!strstr(out->text, text.text))
 		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);
 }
 
-static void places_add_variables(
+static void locations_add_variables(
 	struct sensitivity *analysis, const struct term *term, uint32_t depth)
 {
 	if (!term || depth > 64)
 		return;
 	if (term->op == TERM_VARIABLE) {
-		places_name_variable(
-			&analysis->variables, analysis, places_read_of(analysis, term->number));
+		locations_name_variable(
+			&analysis->variables, analysis, locations_read_of(analysis, term->number));
 		return;
 	}
-	places_add_variables(analysis, term_operand(term, 0), depth + 1);
-	places_add_variables(analysis, term_operand(term, 1), depth + 1);
-	places_add_variables(analysis, term_operand(term, 2), depth + 1);
+	locations_add_variables(analysis, term_operand(term, 0), depth + 1);
+	locations_add_variables(analysis, term_operand(term, 1), depth + 1);
+	locations_add_variables(analysis, term_operand(term, 2), depth + 1);
 }
 
-void places_name_variables(struct sensitivity *analysis, const struct term *term)
+void locations_name_variables(struct sensitivity *analysis, const struct term *term)
 {
 	strbuf_clear(&analysis->variables);
-	places_add_variables(analysis, term, 0);
+	locations_add_variables(analysis, term, 0);
 }

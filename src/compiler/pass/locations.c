@@ -25,7 +25,7 @@ struct numbering {
 
 struct writer {
 	struct instrument *instrument;
-	struct numbering strings, places;
+	struct numbering strings, locations;
 	struct field_types *fields;
 	uint32_t (*sites)[SITE_COLUMNS];
 };
@@ -35,7 +35,7 @@ struct plain {
 	size_t used, capacity;
 };
 
-static void *places_allocate(size_t count, size_t size)
+static void *locations_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
 
@@ -44,7 +44,7 @@ static void *places_allocate(size_t count, size_t size)
 	return memory;
 }
 
-static size_t places_slot(const struct numbering *numbering, const void *bytes, size_t size)
+static size_t locations_slot(const struct numbering *numbering, const void *bytes, size_t size)
 {
 	const unsigned char *byte = bytes;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -62,41 +62,41 @@ static size_t places_slot(const struct numbering *numbering, const void *bytes, 
 	return slot;
 }
 
-static void places_grow(struct numbering *numbering)
+static void locations_grow(struct numbering *numbering)
 {
 	struct numbering bigger = {.count = numbering->count,
 		.capacity = numbering->capacity ? 2 * numbering->capacity : 256};
 
-	bigger.entries = places_allocate(bigger.capacity / 2 + 1, sizeof *bigger.entries);
-	bigger.slots = places_allocate(bigger.capacity, sizeof *bigger.slots);
+	bigger.entries = locations_allocate(bigger.capacity / 2 + 1, sizeof *bigger.entries);
+	bigger.slots = locations_allocate(bigger.capacity, sizeof *bigger.slots);
 	for (uint32_t i = 0; i < numbering->count; i++) {
 		const struct numbered *entry = &numbering->entries[i];
 
 		bigger.entries[i] = *entry;
-		bigger.slots[places_slot(&bigger, entry->bytes, entry->size)] = i + 1;
+		bigger.slots[locations_slot(&bigger, entry->bytes, entry->size)] = i + 1;
 	}
 	free(numbering->entries);
 	free(numbering->slots);
 	*numbering = bigger;
 }
 
-static uint32_t places_number_of(struct numbering *numbering, const void *bytes, size_t size)
+static uint32_t locations_number_of(struct numbering *numbering, const void *bytes, size_t size)
 {
 	struct numbered *entry;
 	size_t slot;
 
 	if (2 * numbering->count >= numbering->capacity)
-		places_grow(numbering);
-	slot = places_slot(numbering, bytes, size);
+		locations_grow(numbering);
+	slot = locations_slot(numbering, bytes, size);
 	if (numbering->slots[slot])
 		return numbering->slots[slot];
 	entry = &numbering->entries[numbering->count++];
-	*entry = (struct numbered){.bytes = places_allocate(1, size), .size = size};
+	*entry = (struct numbered){.bytes = locations_allocate(1, size), .size = size};
 	memcpy(entry->bytes, bytes, size);
 	return numbering->slots[slot] = numbering->count;
 }
 
-static void places_release(struct numbering *numbering)
+static void locations_release(struct numbering *numbering)
 {
 	for (uint32_t i = 0; i < numbering->count; i++)
 		free(numbering->entries[i].bytes);
@@ -105,12 +105,12 @@ static void places_release(struct numbering *numbering)
 }
 
 /* NULL and the empty string are no strings. The zero at the end is a part of a string. */
-static uint32_t places_string(struct writer *writer, const char *text)
+static uint32_t locations_string(struct writer *writer, const char *text)
 {
-	return text && *text ? places_number_of(&writer->strings, text, strlen(text) + 1) : 0;
+	return text && *text ? locations_number_of(&writer->strings, text, strlen(text) + 1) : 0;
 }
 
-static LLVMMetadataRef places_subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
+static LLVMMetadataRef locations_subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < 64; depth++) {
 		LLVMValueRef operands[2];
@@ -144,7 +144,7 @@ static LLVMMetadataRef places_subprogram_of(const struct writer *writer, LLVMMet
 /* Returns the subprogram's linkage name, else its name, which the caller frees; NULL if there is
  * none. -gline-tables-only omits linkage names; then the symbol names `function` and functions
  * specialised from it. */
-static char *places_subprogram_name(
+static char *locations_subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
 {
 	LLVMValueRef operands[32];
@@ -167,45 +167,48 @@ static char *places_subprogram_name(
 	return name ? strdup(name) : NULL;
 }
 
-static uint32_t places_place(struct writer *writer, LLVMMetadataRef location, const char *function)
+static uint32_t locations_location(
+	struct writer *writer, LLVMMetadataRef location, const char *function)
 {
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
-	LLVMMetadataRef subprogram = places_subprogram_of(writer, scope);
+	LLVMMetadataRef subprogram = locations_subprogram_of(writer, scope);
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
 	LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
 	unsigned length = 0;
-	char *name = places_subprogram_name(writer, subprogram, outer ? NULL : function);
-	uint32_t place[PLACE_COLUMNS] = {0};
+	char *name = locations_subprogram_name(writer, subprogram, outer ? NULL : function);
+	uint32_t numbers[LOCATION_COLUMNS] = {0};
 
-	place[PLACE_FUNCTION] = places_string(writer, name);
+	numbers[LOCATION_FUNCTION] = locations_string(writer, name);
 	free(name);
-	/* The outer place comes first, so that a reader needs no check for cycles. */
-	place[PLACE_OUTER] = outer ? places_place(writer, outer, function) : 0;
+	/* The outer location comes first, so that a reader needs no check for cycles. */
+	numbers[LOCATION_OUTER] = outer ? locations_location(writer, outer, function) : 0;
 	if (file)
-		place[PLACE_FILE] = places_string(writer, LLVMDIFileGetFilename(file, &length));
+		numbers[LOCATION_FILE] =
+			locations_string(writer, LLVMDIFileGetFilename(file, &length));
 	if (location) {
-		place[PLACE_LINE] = LLVMDILocationGetLine(location);
-		place[PLACE_COLUMN] = LLVMDILocationGetColumn(location);
+		numbers[LOCATION_LINE] = LLVMDILocationGetLine(location);
+		numbers[LOCATION_COLUMN] = LLVMDILocationGetColumn(location);
 	}
-	return places_number_of(&writer->places, place, sizeof place);
+	return locations_number_of(&writer->locations, numbers, sizeof numbers);
 }
 
-static void places_describe(struct writer *writer, struct site *site, uint32_t row[SITE_COLUMNS])
+static void locations_describe(struct writer *writer, struct site *site, uint32_t row[SITE_COLUMNS])
 {
 	char type[512], field[512];
 	const bool has_field =
 		site_field(writer->fields, site, type, sizeof type, field, sizeof field);
 	size_t length;
 
-	row[SITE_PLACE] = places_place(writer, LLVMInstructionGetDebugLoc(site->instruction),
-		LLVMGetValueName2(site->function, &length));
-	row[SITE_TYPE] = has_field ? places_string(writer, type) : 0;
-	row[SITE_FIELD] = has_field ? places_string(writer, field) : 0;
+	row[SITE_LOCATION] =
+		locations_location(writer, LLVMInstructionGetDebugLoc(site->instruction),
+			LLVMGetValueName2(site->function, &length));
+	row[SITE_TYPE] = has_field ? locations_string(writer, type) : 0;
+	row[SITE_FIELD] = has_field ? locations_string(writer, field) : 0;
 	row[SITE_FUNCTION_NUMBER] = site->function_number;
 	row[SITE_INSTRUCTION_NUMBER] = site->instruction_number;
 }
 
-static void places_add(struct plain *plain, const void *bytes, size_t size)
+static void locations_add(struct plain *plain, const void *bytes, size_t size)
 {
 	if (size > plain->capacity - plain->used) {
 		plain->capacity = 2 * plain->capacity + size + 4096;
@@ -217,7 +220,7 @@ static void places_add(struct plain *plain, const void *bytes, size_t size)
 	plain->used += size;
 }
 
-static void places_add_number(struct plain *plain, uint64_t number)
+static void locations_add_number(struct plain *plain, uint64_t number)
 {
 	unsigned char bytes[10];
 	size_t size = 0;
@@ -225,54 +228,54 @@ static void places_add_number(struct plain *plain, uint64_t number)
 	for (; number >= 0x80; number >>= 7)
 		bytes[size++] = (unsigned char)(number | 0x80);
 	bytes[size++] = (unsigned char)number;
-	places_add(plain, bytes, size);
+	locations_add(plain, bytes, size);
 }
 
-static void places_add_difference(struct plain *plain, uint32_t before, uint32_t number)
+static void locations_add_difference(struct plain *plain, uint32_t before, uint32_t number)
 {
 	const int64_t difference = (int64_t)number - before;
 
-	places_add_number(
+	locations_add_number(
 		plain, difference < 0 ? (uint64_t)-difference * 2 - 1 : (uint64_t)difference * 2);
 }
 
-static void places_write(const struct writer *writer, struct plain *plain)
+static void locations_write(const struct writer *writer, struct plain *plain)
 {
-	places_add_number(plain, writer->places.count);
-	places_add_number(plain, writer->strings.count);
-	for (unsigned column = 0; column < PLACE_COLUMNS; column++) {
+	locations_add_number(plain, writer->locations.count);
+	locations_add_number(plain, writer->strings.count);
+	for (unsigned column = 0; column < LOCATION_COLUMNS; column++) {
 		uint32_t before = 0;
 
-		for (uint32_t i = 0; i < writer->places.count; i++) {
-			const uint32_t *place = writer->places.entries[i].bytes;
+		for (uint32_t i = 0; i < writer->locations.count; i++) {
+			const uint32_t *location = writer->locations.entries[i].bytes;
 
-			places_add_difference(plain, before, place[column]);
-			before = place[column];
+			locations_add_difference(plain, before, location[column]);
+			before = location[column];
 		}
 	}
 	for (unsigned column = 0; column < SITE_COLUMNS; column++) {
 		uint32_t before = 0;
 
 		for (size_t i = 0; i < writer->instrument->site_count; i++) {
-			places_add_difference(plain, before, writer->sites[i][column]);
+			locations_add_difference(plain, before, writer->sites[i][column]);
 			before = writer->sites[i][column];
 		}
 	}
 	for (uint32_t i = 0; i < writer->strings.count; i++)
-		places_add(
+		locations_add(
 			plain, writer->strings.entries[i].bytes, writer->strings.entries[i].size);
 }
 
-static LLVMValueRef places_bytes(
+static LLVMValueRef locations_bytes(
 	const struct instrument *instrument, const unsigned char *bytes, size_t size)
 {
 	return LLVMConstStringInContext2(instrument->context, (const char *)bytes, size, true);
 }
 
 /* Makes the constant: struct site_unit, the flags, the compressed columns. */
-static void places_make_unit(struct instrument *instrument, const struct plain *plain)
+static void locations_make_unit(struct instrument *instrument, const struct plain *plain)
 {
-	unsigned char *flags = places_allocate(instrument->site_count + 1, 1);
+	unsigned char *flags = locations_allocate(instrument->site_count + 1, 1);
 	unsigned char *stored;
 	const size_t size = compress_bytes(plain->bytes, plain->used, &stored);
 	const uint32_t header[] = {INSTRUMENT_MAGIC, (uint32_t)instrument->site_count,
@@ -283,8 +286,8 @@ static void places_make_unit(struct instrument *instrument, const struct plain *
 		flags[i] = (unsigned char)instrument->sites[i].flags;
 	for (unsigned i = 0; i < 4; i++)
 		members[i] = LLVMConstInt(instrument->i32, header[i], 0);
-	members[4] = places_bytes(instrument, flags, instrument->site_count);
-	members[5] = places_bytes(instrument, stored, size);
+	members[4] = locations_bytes(instrument, flags, instrument->site_count);
+	members[5] = locations_bytes(instrument, stored, size);
 	value = LLVMConstStructInContext(instrument->context, members, 6, true);
 	instrument->descriptions_type = LLVMTypeOf(value);
 	instrument->descriptions =
@@ -305,14 +308,14 @@ void describe_sites(struct instrument *instrument)
 	struct plain plain = {0};
 
 	writer.fields = field_types_new(instrument);
-	writer.sites = places_allocate(instrument->site_count + 1, sizeof *writer.sites);
+	writer.sites = locations_allocate(instrument->site_count + 1, sizeof *writer.sites);
 	for (size_t i = 0; i < instrument->site_count; i++)
-		places_describe(&writer, &instrument->sites[i], writer.sites[i]);
-	places_write(&writer, &plain);
-	places_make_unit(instrument, &plain);
+		locations_describe(&writer, &instrument->sites[i], writer.sites[i]);
+	locations_write(&writer, &plain);
+	locations_make_unit(instrument, &plain);
 	field_types_free(writer.fields);
-	places_release(&writer.strings);
-	places_release(&writer.places);
+	locations_release(&writer.strings);
+	locations_release(&writer.locations);
 	free(writer.sites);
 	free(plain.bytes);
 }
@@ -326,7 +329,7 @@ LLVMValueRef site_description(const struct instrument *instrument, size_t index)
 		instrument->descriptions_type, instrument->descriptions, indices, 3);
 }
 
-void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function)
+void copy_location(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function)
 {
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(of);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);

@@ -15,7 +15,7 @@
 enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
 
 /* Reads the metadata operands of a scope in LLVM's layout; false: another layout. */
-static bool place_function_read_operands(
+static bool location_function_read_operands(
 	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
 {
 	LLVMValueRef node = LLVMMetadataAsValue(context, scope);
@@ -28,13 +28,13 @@ static bool place_function_read_operands(
 }
 
 /* Returns the linkage name, else the source name; NULL if there is no debug information. */
-static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
+static const char *location_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {
 		LLVMValueRef operands[OPERANDS_MOST] = {NULL};
 		unsigned length;
 
-		if (!place_function_read_operands(context, scope, operands))
+		if (!location_function_read_operands(context, scope, operands))
 			return NULL;
 		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind) {
 			LLVMValueRef name = operands[OPERAND_LINKAGE_NAME]
@@ -52,7 +52,7 @@ static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRe
 	return NULL;
 }
 
-char *places_function(LLVMValueRef instruction)
+char *locations_function(LLVMValueRef instruction)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
@@ -60,12 +60,13 @@ char *places_function(LLVMValueRef instruction)
 	size_t length;
 
 	if (location)
-		name = place_function_name_of(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
+		name = location_function_name_of(
+			LLVMGetModuleContext(LLVMGetGlobalParent(function)),
 			LLVMDILocationGetScope(location));
 	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
 }
 
-static char *place_function_file_of(LLVMMetadataRef location)
+static char *location_function_file_of(LLVMMetadataRef location)
 {
 	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
 	unsigned length = 0;
@@ -79,27 +80,27 @@ static char *place_function_file_of(LLVMMetadataRef location)
 
 /* Returns whether the file is a header of the system, or one of raddle's replacements for parts of
  * libstdc++. */
-static bool place_function_is_of_system(const char *file)
+static bool location_function_is_of_system(const char *file)
 {
 	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
 }
 
 /* Returns the innermost location outside of system headers; may be NULL. The caller frees *file. */
-static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
+static LLVMMetadataRef location_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
-		*file = place_function_file_of(location);
-		if (!place_function_is_of_system(*file))
+		*file = location_function_file_of(location);
+		if (!location_function_is_of_system(*file))
 			return location;
 		free(*file);
 	}
 	return NULL;
 }
 
-static char *place_function_describe(
+static char *location_function_describe(
 	LLVMContextRef context, LLVMMetadataRef location, const char *file)
 {
-	const char *raw = place_function_name_of(context, LLVMDILocationGetScope(location));
+	const char *raw = location_function_name_of(context, LLVMDILocationGetScope(location));
 	FREE_SCOPED char *name = symbols_readable_name(raw ? raw : "");
 	struct strbuf text = STRBUF_EMPTY;
 
@@ -109,19 +110,20 @@ static char *place_function_describe(
 	return strbuf_detach(&text);
 }
 
-char *places_called_from(
+char *locations_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count)
 {
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
 	LLVMMetadataRef own = LLVMInstructionGetDebugLoc(instruction), location;
 	char *file = NULL, *text;
 
-	location = place_function_find_own(own, &file);
+	location = location_function_find_own(own, &file);
 	for (uint32_t i = 0; i < caller_count && !location; i++)
-		location = place_function_find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
+		location =
+			location_function_find_own(LLVMInstructionGetDebugLoc(callers[i]), &file);
 	if (!location)
 		return NULL;
-	text = location == own ? NULL : place_function_describe(context, location, file);
+	text = location == own ? NULL : location_function_describe(context, location, file);
 	free(file);
 	return text;
 }

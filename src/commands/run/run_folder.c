@@ -1,23 +1,23 @@
-#include "commands/run/run_place.h"
+#include "commands/run/run_folder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int run_place_enter(struct run_place *place, struct campaign_options *options, struct error *err)
+int run_folder_enter(struct run_folder *folder, struct campaign_options *options, struct error *err)
 {
 	struct settings *settings = &options->settings;
 	char *input;
 
-	if (!place->directory)
+	if (!folder->directory)
 		return 0;
-	place->store = realpath(options->directory, NULL);
-	if (!place->store)
+	folder->store = realpath(options->directory, NULL);
+	if (!folder->store)
 		return error_set(err, ERROR_NOTFOUND,
 			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
 			options->directory, strerror(errno));
-	options->directory = place->store;
+	options->directory = folder->store;
 	if (settings->input) {
 		input = realpath(settings->input, NULL);
 		if (!input)
@@ -27,17 +27,17 @@ int run_place_enter(struct run_place *place, struct campaign_options *options, s
 		free(settings->input);
 		settings->input = input;
 	}
-	place->origin = getcwd(NULL, 0);
-	if (chdir(place->directory) != 0)
+	folder->origin = getcwd(NULL, 0);
+	if (chdir(folder->directory) != 0)
 		return error_set(err, ERROR_NOTFOUND,
 			"the folder %s cannot be entered (%s); check the path of --directory",
-			place->directory, strerror(errno));
+			folder->directory, strerror(errno));
 	return 0;
 }
 
-void run_place_release(struct run_place *place)
+void run_folder_release(struct run_folder *folder)
 {
-	free(place->store);
-	free(place->origin);
-	place->store = place->origin = NULL;
+	free(folder->store);
+	free(folder->origin);
+	folder->store = folder->origin = NULL;
 }

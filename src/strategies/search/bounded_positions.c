@@ -1,24 +1,24 @@
-/* Places of stopped threads. The threads above a stopped thread determine its place: there is one
- * place between two neighbours. */
+/* Positions of stopped threads. The threads above a stopped thread determine its position: there is one
+ * position between two neighbours. */
 #include "strategies/search/bounded_internal.h"
 
 #include "base/bitset.h"
 
-static uint64_t bounded_places_last_place(const struct bounded *bounded)
+static uint64_t bounded_positions_last_position(const struct bounded *bounded)
 {
 	return BOUNDED_STOPPED - bounded->changes_made * THREAD_ORDER_STEP;
 }
 
-static void bounded_places_each_below(const struct bounded *bounded,
+static void bounded_positions_each_below(const struct bounded *bounded,
 	const struct schedule_view *view, uint32_t stopped, uint64_t highest,
-	void (*meet)(void *context, uint64_t priority), void *context)
+	void (*visit)(void *context, uint64_t priority), void *context)
 {
 	for (uint32_t i = 0; i < view->thread_count; i++) {
 		const uint64_t priority = bounded->priorities.priority[i];
 
 		if (i != stopped && view->pending[i].kind != OP_NONE && priority <= highest &&
 			priority > BOUNDED_YIELDED)
-			meet(context, priority);
+			visit(context, priority);
 	}
 	for (uint32_t i = 0; i < bounded->names.count; i++) {
 		uint64_t priority;
@@ -28,23 +28,23 @@ static void bounded_places_each_below(const struct bounded *bounded,
 		priority =
 			bounded_initial_priority(bounded, i, (thread_name)bounded->names.keys[i]);
 		if (priority <= highest)
-			meet(context, priority);
+			visit(context, priority);
 	}
 }
 
-static void bounded_places_count_one(void *context, uint64_t priority)
+static void bounded_positions_count_one(void *context, uint64_t priority)
 {
 	(void)priority;
 	++*(uint32_t *)context;
 }
 
-uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
+uint32_t bounded_count_positions(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next)
 {
 	uint32_t count = 0;
 
-	bounded_places_each_below(bounded, view, stopped, bounded->priorities.priority[next],
-		bounded_places_count_one, &count);
+	bounded_positions_each_below(bounded, view, stopped, bounded->priorities.priority[next],
+		bounded_positions_count_one, &count);
 	return count < UINT16_MAX ? count : UINT16_MAX;
 }
 
@@ -52,7 +52,7 @@ struct largest {
 	uint64_t limit, value;
 };
 
-static void bounded_places_find_largest(void *context, uint64_t priority)
+static void bounded_positions_find_largest(void *context, uint64_t priority)
 {
 	struct largest *largest = context;
 
@@ -60,22 +60,22 @@ static void bounded_places_find_largest(void *context, uint64_t priority)
 		largest->value = priority;
 }
 
-uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
-	uint32_t stopped, uint32_t next, uint32_t place)
+uint64_t bounded_position(const struct bounded *bounded, const struct schedule_view *view,
+	uint32_t stopped, uint32_t next, uint32_t position)
 {
 	uint64_t above = bounded->priorities.priority[next], below;
 
-	if (!place)
-		return bounded_places_last_place(bounded);
+	if (!position)
+		return bounded_positions_last_position(bounded);
 	for (uint32_t i = 0;; i++) {
 		struct largest largest = {.limit = above};
 
-		bounded_places_each_below(
-			bounded, view, stopped, above, bounded_places_find_largest, &largest);
+		bounded_positions_each_below(
+			bounded, view, stopped, above, bounded_positions_find_largest, &largest);
 		below = largest.value;
 		if (!below)
-			return bounded_places_last_place(bounded);
-		if (i + 1 == place)
+			return bounded_positions_last_position(bounded);
+		if (i + 1 == position)
 			return below + (above - below) / 2;
 		above = below;
 	}

@@ -2,7 +2,7 @@
 #include "commands/explain/explain_orders_internal.h"
 #include "investigate/trace_window.h"
 
-static bool explain_orders_places_orders_is_weak(
+static bool explain_orders_locations_orders_is_weak(
 	uint8_t kind, uint8_t order, enum memory_model model)
 {
 	switch (kind) {
@@ -18,36 +18,36 @@ static bool explain_orders_places_orders_is_weak(
 	}
 }
 
-static void explain_orders_places_orders_add_place(
+static void explain_orders_locations_orders_add_location(
 	struct orders_search *search, uint64_t site, uint8_t kind, uint8_t order)
 {
 	struct explain_orders *out = search->out;
 	const uint64_t id = explain_site(search->explain, site)->id;
-	struct orders_place *place;
+	struct orders_location *location;
 
-	if (!site || !explain_orders_places_orders_is_weak(kind, order, out->model))
+	if (!site || !explain_orders_locations_orders_is_weak(kind, order, out->model))
 		return;
-	for (uint32_t i = 0; i < out->place_count; i++) {
-		place = &out->places[i];
-		for (uint32_t copy = 0; copy < place->site_count; copy++)
-			if (place->sites[copy] == site)
+	for (uint32_t i = 0; i < out->location_count; i++) {
+		location = &out->locations[i];
+		for (uint32_t copy = 0; copy < location->site_count; copy++)
+			if (location->sites[copy] == site)
 				return;
-		if (explain_site(search->explain, place->sites[0])->id != id ||
-			place->kind != kind || place->order != order ||
-			place->site_count == ORDERS_COPIES_MOST)
+		if (explain_site(search->explain, location->sites[0])->id != id ||
+			location->kind != kind || location->order != order ||
+			location->site_count == ORDERS_COPIES_MOST)
 			continue;
-		place->sites[place->site_count++] = site;
+		location->sites[location->site_count++] = site;
 		return;
 	}
-	if (out->place_count == ORDERS_PLACES_MOST)
+	if (out->location_count == ORDERS_LOCATIONS_MOST)
 		return;
-	place = &out->places[out->place_count++];
-	*place = (struct orders_place){
+	location = &out->locations[out->location_count++];
+	*location = (struct orders_location){
 		.sites = {site}, .site_count = 1, .kind = kind, .order = order};
 }
 
 /* The event of the access at the site; NULL: none. */
-static const struct trace_event *explain_orders_places_orders_event_at(
+static const struct trace_event *explain_orders_locations_orders_event_at(
 	const struct trace_event *events, uint64_t count, uint64_t site)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -56,21 +56,21 @@ static const struct trace_event *explain_orders_places_orders_event_at(
 	return NULL;
 }
 
-static void explain_orders_places_orders_add_event(
+static void explain_orders_locations_orders_add_event(
 	struct orders_search *search, const struct trace_event *event)
 {
 	/* the order of a drained store is not known, but weak */
 	if (event->kind == OP_DRAIN || event->kind == OP_BUFFER)
-		explain_orders_places_orders_add_place(
+		explain_orders_locations_orders_add_location(
 			search, event->site, OP_STORE, ORDER_RELAXED);
 	else
-		explain_orders_places_orders_add_place(
+		explain_orders_locations_orders_add_location(
 			search, event->site, event->kind, event->order);
 }
 
 /* The accesses of the delayed stores, then the other atomic ones, the latest first; the plain ones of a
  * program without atomic ones. */
-static void explain_orders_places_orders_add_events(
+static void explain_orders_locations_orders_add_events(
 	struct orders_search *search, struct contract *contract)
 {
 	const struct delayed_stores *delayed = &contract->delayed;
@@ -86,20 +86,20 @@ static void explain_orders_places_orders_add_events(
 
 		for (uint32_t j = 0; j < sizeof sites / sizeof *sites; j++) {
 			const struct trace_event *event =
-				explain_orders_places_orders_event_at(events, count, sites[j]);
+				explain_orders_locations_orders_event_at(events, count, sites[j]);
 
 			if (event)
-				explain_orders_places_orders_add_event(search, event);
+				explain_orders_locations_orders_add_event(search, event);
 		}
 	}
-	before = search->out->place_count;
+	before = search->out->location_count;
 	for (uint64_t i = count; i-- > 0;)
 		if (events[i].kind != OP_LOAD && events[i].kind != OP_STORE)
-			explain_orders_places_orders_add_event(search, &events[i]);
-	has_atomics = search->out->place_count > before;
+			explain_orders_locations_orders_add_event(search, &events[i]);
+	has_atomics = search->out->location_count > before;
 	for (uint64_t i = count; i-- > 0 && !has_atomics;)
 		if (events[i].kind == OP_LOAD || events[i].kind == OP_STORE)
-			explain_orders_places_orders_add_event(search, &events[i]);
+			explain_orders_locations_orders_add_event(search, &events[i]);
 }
 
 int orders_collect(struct orders_search *search)
@@ -117,7 +117,7 @@ int orders_collect(struct orders_search *search)
 	result = probe_run(&probe, &explain->setting.plan, search->err);
 	if (result == 0 && probe.is_failure && probe.worker.contract->delayed.count) {
 		search->out->model = explain->setting.settings.memory_model;
-		explain_orders_places_orders_add_events(search, probe.worker.contract);
+		explain_orders_locations_orders_add_events(search, probe.worker.contract);
 	}
 	probe_close(&probe);
 	return result;
