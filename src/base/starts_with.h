@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A text that is NULL starts with nothing. */
+/* Returns false if the text is NULL. */
 static inline bool starts_with(const char *text, const char *start)
 {
 	return text && strncmp(text, start, strlen(start)) == 0;
@@ -22,7 +22,7 @@ static inline bool starts_with_any(const char *text, const char *const *starts, 
 #define STARTS_WITH_ANY(text, starts)                                                              \
 	starts_with_any(text, starts, sizeof(starts) / sizeof *(starts))
 
-/* NULL equals "". */
+/* Returns whether the texts are equal, where NULL counts as "". */
 static inline bool is_same_text(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "") == 0;

@@ -109,7 +109,7 @@ static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 	FILE *maps, *claimed;
 	int status = -1;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid); /* fits */
+	(void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno;

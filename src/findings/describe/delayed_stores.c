@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-/* An access that the trace may lack. */
+/* Makes an event for an access, which the trace may lack. */
 static struct trace_event delayed_stores_access(struct thread_id thread, uint64_t site)
 {
 	return (struct trace_event){.kind = OP_STORE, .thread = thread.index, .site = site};

@@ -18,7 +18,7 @@ enum sentence_word {
 	WORD_COUNT
 };
 
-/* A sentence under construction. */
+/* What builder_add_sentence() needs while it adds one sentence. */
 struct sentence {
 	const struct builder *builder;
 	struct strbuf *out;
