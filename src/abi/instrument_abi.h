@@ -77,7 +77,7 @@ enum site_kind {
 	SITE_KIND_COUNT
 };
 
-/* Returns whether an access of this enum site_kind writes. A fence counts as a write. */
+/* Returns false if sites of this kind (enum site_kind) only read memory, and true for all others, also fences. */
 static inline bool site_kind_writes(uint8_t kind)
 {
 	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&

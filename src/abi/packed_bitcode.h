@@ -53,8 +53,8 @@ static inline uint32_t packed_operand_position(uint64_t operand)
 							 : PACKED_OWN_OPERANDS + (operand & 1));
 }
 
-/* Returns whether a column of this record's operands has, instead of each number, its difference to the
- * number before in the column. Zigzag encoding keeps small negative differences short. */
+/* Operands of one kind of record are stored in columns. Returns whether a column of this kind holds the
+ * difference of each number to the one before it, and not the number itself. Zigzag encoding keeps small negative differences short. */
 static inline bool packed_is_difference(uint32_t block, uint32_t code)
 {
 	return block == PACKED_METADATA_BLOCK ||

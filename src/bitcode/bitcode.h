@@ -2,7 +2,7 @@
  * Points-to analysis of a program, from the bitcode that raddle-cc left in its files. The result
  * names the variables that each site may touch.
  *
- * A *site* is an instrumented instruction (symbols/tables/site_table.h). A *variable* is a location in an
+ * A *site* is an instrumented instruction (symbols/tables/site_table.h). A *variable* is a part of an
  * object that has a name in the program: a global, a local of a function, or the result of an
  * allocation site, plus a distance from the start of the object. *Foreign* memory is known to code
  * without bitcode, which may touch this memory and pass its address on.

@@ -3,8 +3,8 @@
  *
  * *Groups* show which sites may touch a variable: sites of one group may touch the same variables
  * (points-to analysis, plan/chosen.h). Two groups *overlap* when both may touch some variable.
- * Therefore every site that may touch a variable belongs to a group that overlaps the groups of the
- * sites that touched it. A variable of the strategy, eight bytes, may cover several variables of
+ * A run has seen some sites touch a variable. All other sites that may touch it, too, are in groups
+ * that overlap the groups of these sites. A variable of the strategy, eight bytes, may cover several variables of
  * the analysis: all groups that have touched it so far count. memory_object gives the groups of
  * static data and of main's locals in advance.
  *

@@ -14,7 +14,8 @@
 /* The runs with store buffers may take the left time divided by this. */
 #define TIME_PART 2
 
-/* Returns "write_left (buffers.c:25) by main.0, ..." with each location once. The caller frees it. */
+/* Names the stores of the run that other threads saw late, as in "write_left (buffers.c:25) by main.0, ...".
+ * A thread that stores several times at one site is named once for it. The caller frees the text. */
 static char *branches_buffers_name_stores(
 	const struct branches_state *state, const struct recorded *run)
 {

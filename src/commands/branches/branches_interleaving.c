@@ -39,7 +39,8 @@ static char *branches_interleaving_object_of(
 	return strbuf_detach(&text);
 }
 
-/* Finds the location of an operation: the innermost user line; without one, the innermost line. */
+/* Finds the source line of an operation. If functions were inlined there, this is the innermost line in
+ * the user's own code, or the innermost line of all if none is the user's. */
 static void branches_interleaving_find_location(
 	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
 {

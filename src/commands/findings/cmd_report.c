@@ -54,7 +54,7 @@ __attribute__((constructor)) static void cmd_report_add_formats(void)
 				.at = offsetof(struct report_arguments, formats[i])}};
 }
 
-/* Special values instead of a campaign's number. */
+/* Campaigns have positive numbers. These values say that a report covers all of them, or none. */
 #define ALL_CAMPAIGNS -1
 #define NO_CAMPAIGN -2
 

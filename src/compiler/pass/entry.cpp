@@ -65,8 +65,8 @@ static LLVMMemoryBufferRef write_module(const llvm::Module &module)
 	return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "");
 }
 
-// Readers use locations of instructions and files of functions only. Types and variables, four fifths
-// of the bitcode, are also in the debug information of the object.
+// Returns the module's bitcode with line numbers as its only debug information. The analyses need no
+// more of it. Types and variables would be four fifths of the bitcode, and the object file has them, too.
 LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
 {
 	const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvm::unwrap(module));

@@ -27,7 +27,7 @@
 /* The pass writes the reference to the called function here, or nothing if the site calls none. */
 #define CALLEE "@CALLEE@"
 /* A site calls its stub, and this call pushes a return address, which moves the stack pointer. An operand whose
- * address is relative to the stack pointer would then be found at a wrong location. For such operands POP becomes an
+ * address is relative to the stack pointer would then be computed wrongly. For such operands POP becomes an
  * instruction that removes the return address before the stub computes the operand's address, and PUSH becomes one
  * that puts it back. For other operands both are empty. */
 #define POP "@POP@"

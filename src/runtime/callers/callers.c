@@ -45,8 +45,9 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* Returns the current frame, or the frame that the thread's suspension saved, and a page of the
- * thread's stack that is readable. */
+/* Returns the address of the frame at which a walk of the thread's stack begins: for the current thread
+ * the frame of this function, for another thread the one that was saved when it was suspended, or 0 if
+ * none was. *page is set to a page of that stack which can be read without a fault. */
 static uint64_t callers_start(const struct engine_thread *thread, uint64_t *page)
 {
 	const uint64_t *saved = thread->context.stack_pointer;

@@ -92,7 +92,7 @@ struct directed_state {
 	object_name held[THREAD_CAPACITY][8];
 };
 
-/* Initialises a zeroed block; `stop_count` >= 1. The stops are copied. */
+/* Sets the stops of the rendezvous, at least one, which are copied. The caller has zeroed the state. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_stop *stops, uint32_t stop_count);
 /* Further settings. Race: all stops have one object. Scenario: adds the ops, which are copied.
