@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "runtime/libc/world.h"
 
 #define SIGNAL_LAST 64
 
@@ -45,7 +46,21 @@ static inline uint64_t signal_set_bits(const sigset_t *set)
 /* Returns true except for the two signals that glibc keeps for itself. */
 bool signal_is_valid(int signal);
 /* Returns the set of KILL, STOP, and the two signals that glibc keeps for itself. */
-uint64_t signal_unblockable(void);
+static inline uint64_t signal_unblockable(void)
+{
+	return signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(32) | signal_bit(33);
+}
+
+static inline bool signal_stops(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static inline bool signal_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	       signal == SIGTRAP;
+}
 
 /* ---- the queue: signal_queue.c ---- */
 

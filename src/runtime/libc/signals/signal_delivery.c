@@ -10,7 +10,6 @@
 #include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/time_stamp_counter.h"
-#include "runtime/libc/world.h"
 
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {
@@ -26,11 +25,6 @@ static struct {
 	bool wants_restart[THREAD_CAPACITY];
 	uint16_t depth[THREAD_CAPACITY]; /* nesting of its handlers */
 } delivery;
-
-uint64_t signal_unblockable(void)
-{
-	return signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(32) | signal_bit(33);
-}
 
 struct signal_action *signal_action_of(int signal)
 {
@@ -58,21 +52,11 @@ bool signal_is_ignored(int signal)
 	return signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH || signal == SIGCONT;
 }
 
-static bool signal_stops(int signal)
-{
-	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
-static bool signal_is_fault(int signal)
-{
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-	       signal == SIGTRAP;
-}
-
 static void signal_entry(int signal, siginfo_t *information, void *context);
 
+/* `before`: receives the previous action; NULL: not wanted. */
 static void signal_delivery_kernel_install(
-	int signal, void *handler, unsigned long flags, uint64_t mask)
+	int signal, void *handler, unsigned long flags, uint64_t mask, struct kernel_action *before)
 {
 	struct kernel_action action = {.handler = handler,
 		.flags = flags | KERNEL_ACTION_RESTORER,
@@ -80,7 +64,7 @@ static void signal_delivery_kernel_install(
 		.mask = mask};
 
 	/* Fails only for numbers that sigaction has refused before. */
-	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
+	(void)platform_call(SYS_rt_sigaction, signal, &action, before, sizeof action.mask);
 }
 
 /* Performs the default action: ends the process, stops it, or does nothing. */
@@ -99,7 +83,8 @@ static void signal_act_by_default(const struct engine_thread *thread, int signal
 	delivery.receiver = thread == engine_current() ? NULL : thread;
 	bit = signal_bit(signal);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, NULL, sizeof bit);
-	signal_delivery_kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
+	signal_delivery_kernel_install(
+		signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0, NULL);
 	(void)platform_call(
 		SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 }
@@ -424,13 +409,12 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	errno = old_errno;
 }
 
-void signal_catch(int signal)
+/* Directs the kernel's signals of this number to the runtime. */
+static void signal_take_over(int signal, struct kernel_action *before)
 {
 	const struct signal_action *action = &delivery.actions[signal];
 	unsigned long flags = SA_SIGINFO | SA_NODEFER;
 
-	if (signal == SIGSYS || delivery.has_left_control)
-		return;
 	flags |= (unsigned long)action->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
 	if (!signal_has_handler(signal) || action->flags & SA_RESTART)
 		flags |= SA_RESTART;
@@ -439,7 +423,13 @@ void signal_catch(int signal)
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)
 		flags |= SA_NOCLDWAIT;
-	signal_delivery_kernel_install(signal, (void *)signal_entry, flags, 0);
+	signal_delivery_kernel_install(signal, (void *)signal_entry, flags, 0, before);
+}
+
+void signal_catch(int signal)
+{
+	if (signal != SIGSYS && !delivery.has_left_control)
+		signal_take_over(signal, NULL);
 }
 
 static void signal_delivery_kernel_set_mask(uint64_t mask)
@@ -463,22 +453,26 @@ void signal_take_from_kernel(uint64_t mask)
 
 void runtime_signals_set_up(void)
 {
-	struct kernel_action action;
-	uint64_t mask = 0;
+	uint64_t mask = ~UINT64_C(0);
 
+	/* No signal arrives before its action is final. */
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &mask, sizeof mask);
 	engine_current()->signals_blocked = mask & ~signal_unblockable();
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
+		struct kernel_action before = {.handler = (void *)SIG_DFL};
+
 		if (signal_unblockable() & signal_bit(signal) || signal_stops(signal) ||
-			signal == SIGSYS || signal == SIGTRAP ||
-			platform_failed(platform_call(
-				SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask)))
+			signal == SIGSYS || signal == SIGTRAP)
 			continue;
-		if (action.handler == (void *)SIG_IGN)
+		signal_take_over(signal, &before);
+		if (before.handler == (void *)SIG_DFL)
+			continue;
+		if (before.handler == (void *)SIG_IGN)
 			delivery.actions[signal].handler.plain = SIG_IGN;
-		else if (action.handler == (void *)SIG_DFL)
-			signal_catch(signal);
+		/* Almost all actions are the default, so one system call suffices for these. */
+		(void)platform_call(SYS_rt_sigaction, signal, &before, NULL, sizeof before.mask);
 	}
+	signal_delivery_kernel_set_mask(0);
 }
 
 bool signals_have_left_control(void)
@@ -500,7 +494,7 @@ void signals_give_to_kernel(void)
 
 		if (!(signal_unblockable() & signal_bit(signal)) && signal != SIGSYS)
 			signal_delivery_kernel_install(signal, (void *)action->handler.plain,
-				(unsigned long)(unsigned int)action->flags, action->mask);
+				(unsigned long)(unsigned int)action->flags, action->mask, NULL);
 	}
 	signal_delivery_kernel_set_mask(engine_current()->signals_blocked);
 }
