@@ -28,7 +28,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 34u
+#define CONTRACT_VERSION 35u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -257,6 +257,32 @@ struct contract_child_death {
 	uint64_t address;
 };
 
+/* Bits of contract_modules.facts. */
+enum contract_fact {
+	FACT_FUNCTIONS = 1, /* functions[], function_count and functions_hash are valid */
+	FACT_LIBRARY = 2,   /* library[] and library_count are valid */
+	FACT_UNWINDER = 4   /* wants_unwinder is valid */
+};
+
+#define CONTRACT_FUNCTIONS_MOST 192u
+#define CONTRACT_LIBRARY_MOST 8u
+
+/* What a process found in the tables of its modules, for later processes with the same modules (known_modules.h).
+ * [guest] */
+struct contract_modules {
+	uint64_t key; /* of the modules */
+	uint32_t facts;
+	bool wants_unwinder;
+	uint32_t library_count;
+	struct {
+		uint64_t start, end;
+	} library[CONTRACT_LIBRARY_MOST]; /* code of modules that belong to the C++ library */
+	uint32_t function_count;
+	uint64_t functions_hash; /* of functions[]: a stray write must not lead to a wild jump */
+	void *functions
+		[CONTRACT_FUNCTIONS_MOST]; /* behind the interposed ones, in the order of the slots */
+};
+
 struct contract {
 	uint32_t magic;
 	uint32_t version;
@@ -269,6 +295,10 @@ struct contract {
 	uint32_t doorbell;
 	uint32_t report; /* [guest] enum contract_report */
 	uint32_t stop;	 /* [host] not 0: end the batch after the current run */
+
+	struct contract_modules modules;
+	uint64_t range[3];    /* [guest] struct platform_range of the process */
+	uint32_t shared_lock; /* [guest] shared_set_lock(): of the run's processes */
 
 	uint64_t heartbeat;  /* [guest] step of the current run, written at every step */
 	uint64_t run_number; /* [guest] of the current or last run */

@@ -127,7 +127,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 	engine_set_performed(plan->are_races_failures ? runtime_detect : NULL);
 	if (!room.is_prepared) {
 		runtime_prepare_threads();
-		library_code_set_up();
+		library_code_set_up(true);
 		fiber_pool_grow(&(struct fiber_counts){{THREAD_POOL}});
 	}
 	room.is_prepared = true;

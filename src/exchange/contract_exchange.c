@@ -16,7 +16,7 @@
  * copy. */
 #define TRACE_CHUNK (UINT64_C(1) << 13)
 
-/* Offset of the range that is copied. Both sides wait on the words before it. */
+/* Offset of the range that is copied. Before it are the words on which both sides wait, and memory of the target. */
 #define COPIED_START offsetof(struct contract, heartbeat)
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)

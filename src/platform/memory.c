@@ -20,11 +20,7 @@
 #define SMALL_BYTES ((size_t)32 * 1024)
 #define SMALL_RANGE_BYTES ((uint64_t)256 * 1024)
 
-/* The addresses lie in a shared mapping themselves, because a rewind to a checkpoint must not reset them. */
-static HOT_STATE struct {
-	uint64_t next;	     /* of the next mapping */
-	uint64_t next_small; /* of the next small block */
-} * range;
+static HOT_STATE struct platform_range *range;
 
 static long memory_map_at(uint64_t start, size_t bytes, int flags)
 {
@@ -32,38 +28,69 @@ static long memory_map_at(uint64_t start, size_t bytes, int flags)
 		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
+void platform_keep_range(struct platform_range *shared)
+{
+	if (range)
+		return;
+	range = shared;
+	range->next = RANGE_START;
+	range->next_small = range->end_small = 0;
+}
+
+/* The counters survive a rewind to a checkpoint. */
 static bool memory_has_range(void)
 {
 	long start;
 
 	if (range)
 		return true;
-	start = memory_map_at(RANGE_START, SMALL_RANGE_BYTES, MAP_SHARED | MAP_FIXED_NOREPLACE);
-	if (start != (long)RANGE_START)
-		return false;
-	range = (void *)start;
-	range->next = RANGE_START + SMALL_RANGE_BYTES + GAP_BYTES;
-	range->next_small = RANGE_START + PAGE_BYTES;
-	return true;
+	start = memory_map_at(RANGE_END - PAGE_BYTES, sizeof *range, MAP_SHARED);
+	if (!platform_failed(start))
+		platform_keep_range((struct platform_range *)start);
+	return range;
+}
+
+static uint64_t memory_take_address(size_t pages)
+{
+	uint64_t address;
+
+	if (!memory_has_range())
+		return 0;
+	address = __atomic_fetch_add(&range->next, pages + GAP_BYTES, __ATOMIC_RELAXED);
+	/* If the range is full, the kernel chooses. */
+	return address + pages + GAP_BYTES > RANGE_END ? 0 : address;
+}
+
+/* Returns 0 if the block does not fit. */
+static uint64_t memory_take_small(size_t pages)
+{
+	uint64_t address;
+	long start;
+
+	if (!memory_has_range())
+		return 0;
+	if (!range->end_small) {
+		start = memory_map_at(
+			memory_take_address(SMALL_RANGE_BYTES), SMALL_RANGE_BYTES, MAP_SHARED);
+		if (platform_failed(start))
+			return 0;
+		range->next_small = (uint64_t)start;
+		range->end_small = (uint64_t)start + SMALL_RANGE_BYTES;
+	}
+	address = __atomic_fetch_add(&range->next_small, pages, __ATOMIC_RELAXED);
+	return address + pages <= range->end_small ? address : 0;
 }
 
 void *platform_map(size_t bytes, bool is_shared)
 {
 	const size_t pages = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-	uint64_t address = 0;
+	uint64_t small = is_shared && pages <= SMALL_BYTES ? memory_take_small(pages) : 0;
 	long start;
 
-	if (memory_has_range() && is_shared && pages <= SMALL_BYTES) {
-		address = __atomic_fetch_add(&range->next_small, pages, __ATOMIC_RELAXED);
-		if (address + pages <= RANGE_START + SMALL_RANGE_BYTES)
-			return (void *)address;
-	}
-	if (range) {
-		address = __atomic_fetch_add(&range->next, pages + GAP_BYTES, __ATOMIC_RELAXED);
-		if (address + pages + GAP_BYTES > RANGE_END)
-			address = 0; /* the range is full: the kernel chooses */
-	}
-	start = memory_map_at(address, bytes, is_shared ? MAP_SHARED : MAP_PRIVATE);
+	if (small)
+		return (void *)small;
+	start = memory_map_at(
+		memory_take_address(pages), bytes, is_shared ? MAP_SHARED : MAP_PRIVATE);
 	return platform_failed(start) ? NULL : (void *)start;
 }
 

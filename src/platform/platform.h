@@ -50,6 +50,16 @@ long platform_clone_resume(long number, const void *registers);
 /* Continues as the child of a trapped clone: with these registers, on this stack, with result 0. */
 void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
 
+/* Where platform_map() maps next. The memory is shared, so it survives a rewind and a fork. */
+struct platform_range {
+	uint64_t next;			/* address of the next mapping */
+	uint64_t next_small, end_small; /* the mapping of small shared blocks; 0: not made yet */
+};
+
+/* Keeps the addresses of mappings in this memory. Without effect after the first platform_map(), which otherwise maps
+ * such memory. */
+void platform_keep_range(struct platform_range *shared);
+
 /* Maps zeroed anonymous pages; NULL if the kernel refuses. Shared pages survive a rewind and a
  * fork. */
 void *platform_map(size_t bytes, bool is_shared);

@@ -11,8 +11,9 @@
 /* A module has such code. Set by library_code_set_up(). */
 extern bool library_code_is_there;
 
-/* Finds the code in all modules loaded now. Later calls do nothing. */
-void library_code_set_up(void);
+/* Finds the code in all modules loaded now. Later calls do nothing. `walks_stacks`: runs walk stacks so often that the
+ * rules of frames are kept. */
+void library_code_set_up(bool walks_stacks);
 
 /* Returns the innermost return address outside of the C++ library, from `site` outwards; else
  * `site`. `own_frame`: the frame of the function that `site` called. */

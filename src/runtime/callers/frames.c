@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "base/search.h"
 #include "platform/platform.h"
 
@@ -49,10 +50,12 @@ struct frame_rule {
 /* Cache by return address, written by the moving thread. The key is return address XOR rule,
  * because a signal handler may overwrite an entry between the two writes. */
 #define RULES_KEPT 1024
-static struct kept_rule {
+struct kept_rule {
 	uint64_t key;
 	uint64_t rule;
-} * rules; /* shared with forked processes; NULL if there is no memory */
+};
+static HOT_STATE struct kept_rule
+	*rules; /* shared with forked processes; NULL if there is no memory */
 
 struct frame_bytes {
 	const uint8_t *at, *end;

@@ -10,8 +10,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "base/hot_state.h"
 #include "platform/platform.h"
 #include "runtime/callers/frames.h"
+#include "runtime/known_modules.h"
 #include "runtime/runtime.h"
 
 /* Maximum number of known modules with such code; later ones are ignored. */
@@ -30,10 +32,10 @@ struct library_module {
 static struct {
 	struct library_module modules[MODULES_MOST];
 	unsigned count;
-	bool is_set_up;
 } library;
 
-bool library_code_is_there;
+HOT_STATE bool library_code_is_there;
+static HOT_STATE bool library_code_is_set_up;
 
 /*
  * Returns whether the name is the mangled name of a function in namespace std or __gnu_cxx, of a
@@ -194,14 +196,41 @@ static int library_code_add(struct dl_phdr_info *info, size_t size, void *unused
 	return 0;
 }
 
-void library_code_set_up(void)
+/* Modules with a bit for each byte of their code are not kept: these are too large. */
+static void library_code_keep(struct contract_modules *known)
 {
-	if (library.is_set_up)
+	if (library.count > CONTRACT_LIBRARY_MOST)
 		return;
-	library.is_set_up = true;
-	frames_set_up();
-	(void)dl_iterate_phdr(library_code_add, NULL);
+	for (unsigned i = 0; i < library.count; i++) {
+		if (library.modules[i].functions)
+			return;
+		known->library[i].start = library.modules[i].start;
+		known->library[i].end = library.modules[i].end;
+	}
+	known->library_count = library.count;
+	known->facts |= FACT_LIBRARY;
+}
+
+void library_code_set_up(bool walks_stacks)
+{
+	struct contract_modules *known = known_modules();
+
+	if (library_code_is_set_up)
+		return;
+	library_code_is_set_up = true;
+	if (known_modules_have(known, FACT_LIBRARY) &&
+		known->library_count <= CONTRACT_LIBRARY_MOST) {
+		for (unsigned i = 0; i < known->library_count; i++)
+			library.modules[library.count++] = (struct library_module){
+				.start = known->library[i].start, .end = known->library[i].end};
+	} else {
+		(void)dl_iterate_phdr(library_code_add, NULL);
+		if (known)
+			library_code_keep(known);
+	}
 	library_code_is_there = library.count;
+	if (walks_stacks || library_code_is_there)
+		frames_set_up();
 }
 
 static bool library_code_has(uint64_t return_address)

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "runtime/known_modules.h"
 #include "runtime/runtime.h"
 
 /* Tables of a module that list the symbols it imports. */
@@ -89,12 +90,25 @@ static int unwinder_look(struct dl_phdr_info *info, size_t size, void *is_wanted
 	return *(bool *)is_wanted;
 }
 
-void runtime_load_unwinder(void)
+static bool unwinder_search(void)
 {
 	bool is_wanted = false;
-	void *frame;
 
 	(void)dl_iterate_phdr(unwinder_look, &is_wanted);
+	return is_wanted;
+}
+
+void runtime_load_unwinder(void)
+{
+	struct contract_modules *known = known_modules();
+	const bool is_wanted = known_modules_have(known, FACT_UNWINDER) ? known->wants_unwinder
+									: unwinder_search();
+	void *frame;
+
+	if (known) {
+		known->wants_unwinder = is_wanted;
+		known->facts |= FACT_UNWINDER;
+	}
 	if (is_wanted)
 		(void)backtrace(&frame, 1); /* loads libgcc_s, as ending a thread would */
 }

@@ -139,6 +139,8 @@ struct contract *attach_contract(void)
 	contract = (struct contract *)start;
 	if (contract->magic != CONTRACT_MAGIC)
 		return NULL;
+	_Static_assert(sizeof contract->range == sizeof(struct platform_range), "sizes differ");
+	platform_keep_range((struct platform_range *)contract->range);
 	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
 	return contract;
 }

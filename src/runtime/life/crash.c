@@ -18,10 +18,8 @@
 #define SA_RESTORER_FLAG 0x04000000
 #define CRASH_STACK_BYTES (64 * 1024)
 
-/* The stack is shared memory: a rewind must not restore it under a running handler. */
-static struct {
-	void *stack;
-} crash;
+/* Stack of the handlers, except under rewind: a rewind must not restore it under a running handler. */
+static char crash_own_stack[CRASH_STACK_BYTES] __attribute__((aligned(4096)));
 
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags)
 {
@@ -222,7 +220,7 @@ void runtime_crash_set_up(void)
 {
 	static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 
-	crash.stack = runtime_crash_stack(NULL);
+	(void)runtime_crash_stack(runtime.restart == &restart_rewind ? NULL : crash_own_stack);
 	for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
 
 		runtime_install_handler(fatal[i], crash_handle, SA_ONSTACK | SA_NODEFER);

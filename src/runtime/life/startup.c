@@ -280,19 +280,21 @@ void runtime_set_up(void)
 	if (runtime.is_set_up)
 		return;
 	runtime.is_set_up = runtime_is_up = true;
+	runtime.contract = attach_contract();
 	runtime.has_sanitizer = runtime_symbol("__asan_init") || runtime_symbol("__hwasan_init");
 	*(void **)&runtime.sanitizer_shadow = runtime_symbol("__asan_get_shadow_mapping");
 	runtime_find_symbols();
 	runtime.executor = &executor_fiber;
 	runtime.restart = &restart_exec;
 	runtime.has_virtual_time = false;
-	runtime.contract = attach_contract();
 	if (runtime.contract) {
-		library_code_set_up();
 		startup_read_plan(runtime.contract);
+		library_code_set_up(
+			runtime.contract->plan.is_traced || runtime.restart != &restart_exec);
 		runtime.contract->has_random_addresses = startup_has_random_addresses();
 		startup_apply_layout(runtime.contract->plan.layout);
-		shared_set_lock(platform_map(sizeof(uint32_t), true));
+		runtime.contract->shared_lock = 0; /* an earlier process may have been killed */
+		shared_set_lock(&runtime.contract->shared_lock);
 	}
 	if (runtime.contract && runtime.contract->plan.is_traced) {
 		host.observe = startup_observe;

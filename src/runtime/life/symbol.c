@@ -5,7 +5,9 @@
 #include <link.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "runtime/interpose.h"
+#include "runtime/known_modules.h"
 
 /* DT_VERSYM: not the default version. */
 #define VERSION_HIDDEN 0x8000
@@ -87,14 +89,23 @@ static void *symbol_value(const struct symbol_table *table, const ElfW(Sym) * sy
 	return (void *)value;
 }
 
-/* Returns the definition of the table's module; NULL if there is none. */
-static void *symbol_in_table(const struct symbol_table *table, const char *name)
+/* Returns false if the module has no symbol with this hash. Most look-ups end here, at one word of the module. */
+static bool symbol_may_be_in(const struct symbol_table *table, uint32_t hash)
 {
-	const uint32_t hash = symbol_hash(name);
+	const uint64_t *filter = (const uint64_t *)(table->hash + 4);
+	const uint64_t word = filter[hash / 64 % table->hash[2]];
+
+	return word >> hash % 64 & word >> (hash >> table->hash[3]) % 64 & 1;
+}
+
+/* Returns the definition of the table's module; NULL if there is none. `hash`: of the name. */
+static void *symbol_find(const struct symbol_table *table, const char *name, uint32_t hash)
+{
 	const uint32_t *buckets, *chains;
 	uint32_t index;
 
-	if (!table->hash || !table->symbols || !table->names || !table->hash[0])
+	if (!table->hash || !table->symbols || !table->names || !table->hash[0] ||
+		!table->hash[2] || !symbol_may_be_in(table, hash))
 		return NULL;
 	buckets = table->hash + 4 + table->hash[2] * (sizeof(ElfW(Addr)) / sizeof *table->hash);
 	chains = buckets + table->hash[0] - table->hash[1];
@@ -109,6 +120,11 @@ static void *symbol_in_table(const struct symbol_table *table, const char *name)
 			return symbol_value(table, symbol);
 	} while (!(chains[index++] & 1));
 	return NULL;
+}
+
+static void *symbol_in_table(const struct symbol_table *table, const char *name)
+{
+	return symbol_find(table, name, symbol_hash(name));
 }
 
 static void *symbol_in_module(const struct link_map *module, const char *name)
@@ -172,8 +188,7 @@ void *runtime_symbol(const char *name)
 	return found;
 }
 
-/* A slot without a definition keeps NULL, as those of libstdc++ where it is not loaded. */
-void runtime_find_symbols(void)
+static void symbol_search_all(void)
 {
 	for (const struct link_map *module = symbol_own_module()->l_next; module;
 		module = module->l_next) {
@@ -188,22 +203,56 @@ void runtime_find_symbols(void)
 	}
 }
 
+static uint64_t symbol_hash_functions(const struct contract_modules *known)
+{
+	uint64_t hash = known->key;
+
+	for (uint32_t i = 0; i < known->function_count; i++)
+		hash = hash_pair(hash, (uint64_t)(uintptr_t)known->functions[i]);
+	return hash;
+}
+
+/* A slot without a definition keeps NULL, as those of libstdc++ where it is not loaded. */
+void runtime_find_symbols(void)
+{
+	struct contract_modules *known = known_modules();
+	const uint32_t count = (uint32_t)(__stop_raddle_symbols - __start_raddle_symbols);
+
+	if (known_modules_have(known, FACT_FUNCTIONS) && known->function_count == count &&
+		known->functions_hash == symbol_hash_functions(known)) {
+		for (uint32_t i = 0; i < count; i++)
+			__start_raddle_symbols[i].function = known->functions[i];
+		return;
+	}
+	symbol_search_all();
+	if (!known || count > CONTRACT_FUNCTIONS_MOST)
+		return;
+	known->function_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		known->functions[i] = __start_raddle_symbols[i].function;
+	known->functions_hash = symbol_hash_functions(known);
+	known->facts |= FACT_FUNCTIONS;
+}
+
 static void symbol_bind_module(const struct symbol_table *module, const struct symbol_table *own)
 {
 	const ElfW(Rela) *end = module->calls + module->call_bytes / sizeof *module->calls;
 	struct dl_find_object object;
 
+	if (_dl_find_object(module->module->l_ld, &object))
+		return;
 	for (const ElfW(Rela) *call = module->calls; call < end; call++) {
 		const ElfW(Sym) *symbol = &module->symbols[ELF64_R_SYM(call->r_info)];
 		const char *name = module->names + symbol->st_name;
-		void *found = symbol_in_table(own, name);
 		void **slot = (void **)(module->module->l_addr + call->r_offset);
+		void *found;
 
 		/* An unbound slot has an address inside its own module. */
-		if (found && ELF64_R_TYPE(call->r_info) == R_X86_64_JUMP_SLOT &&
-			!symbol_in_table(module, name) && found == runtime_symbol(name) &&
-			_dl_find_object(*slot, &object) == 0 &&
-			object.dlfo_link_map == module->module)
+		if (ELF64_R_TYPE(call->r_info) != R_X86_64_JUMP_SLOT ||
+			*slot < object.dlfo_map_start || *slot >= object.dlfo_map_end)
+			continue;
+		found = symbol_in_table(own, name);
+		if (found && !symbol_in_table(module, name) && found == runtime_symbol(name))
 			*slot = found;
 	}
 }

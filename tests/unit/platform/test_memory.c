@@ -34,6 +34,21 @@ static void test_platform_map__leaves_gaps(void **state)
 	platform_unmap(second, PAGE);
 }
 
+/* Blocks survive in shared memory. The mapping of small ones is made for the first of them, and given memory that
+ * keeps addresses changes nothing after the first mapping. */
+static void test_platform_map__joins_small_shared_blocks(void **state)
+{
+	struct platform_range other = {.next = 1};
+	char *first = platform_map(PAGE, true), *second = platform_map(1, true);
+
+	(void)state;
+	assert_ptr_equal(second, first + PAGE);
+	assert_true(platform_owns(first));
+	platform_keep_range(&other);
+	assert_int_equal(other.next, 1);
+	assert_ptr_equal(platform_map(1, true), second + PAGE);
+}
+
 static void test_platform_read__refuses_unmapped_memory(void **state)
 {
 	char *pages = platform_map(2 * PAGE, false);
@@ -74,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_platform_map__gives_zeroed_memory_at_any_size),
 		cmocka_unit_test(test_platform_map__leaves_gaps),
+		cmocka_unit_test(test_platform_map__joins_small_shared_blocks),
 		cmocka_unit_test(test_platform_read__refuses_unmapped_memory),
 		cmocka_unit_test(test_platform_copy__copies_just_these_bytes),
 	};

@@ -15,6 +15,11 @@ bool runtime_is_own_code(uint64_t address)
 	return false;
 }
 
+struct contract_modules *known_modules(void)
+{
+	return NULL;
+}
+
 static int look_for_unwinder(struct dl_phdr_info *info, size_t size, void *is_there)
 {
 	(void)size;
