@@ -1,4 +1,4 @@
-/* Assigns positions to workers, and exchanges lessons, memory and ignored races between rounds. */
+/* Begins rounds, and exchanges lessons, memory and ignored races between rounds. */
 #include "explore/schemes/rounds_internal.h"
 
 #include <stdlib.h>
@@ -15,9 +15,6 @@
 #include "model/layout.h"
 #include "strategies/strategy.h"
 
-/* Batches of a round have this part of the usual duration, so that all workers end at about the
- * same time. */
-#define BATCH_DIVISOR 512
 /* Runs before the strategy's remark is printed. The first run has no preemptions, so the counts of
  * steps and locks come from several runs. */
 #define RUNS_BEFORE_REMARK 8
@@ -37,26 +34,6 @@
 #define LAYOUTS_AFTER_SEARCH 32
 #define LAYOUTS_AFTER_SEARCH_WITH_TIMES 128
 #define RUNS_PER_LAYOUT_AFTER_SEARCH 64
-
-/* Returns the number of runs at the round's beginning that one worker makes in order. */
-static uint32_t rounds_ordered(const struct campaign *campaign)
-{
-	const struct strategy *strategy = rounds_strategy_of(campaign);
-
-	return strategy->learning.ordered ? strategy->learning.ordered(campaign->rounds->knowledge)
-					  : 0;
-}
-
-uint64_t rounds_resume_at(const struct campaign *campaign, uint64_t run)
-{
-	struct rounds *round = campaign->rounds;
-	const uint32_t position = rounds_position_of(campaign, run);
-
-	if (position >= rounds_ordered(campaign))
-		return run;
-	memset(round->is_made, 0, position * sizeof *round->is_made);
-	return round->first;
-}
 
 /* Number of runs of the next round, unless it is shortened. */
 static uint64_t rounds_length(const struct campaign *campaign)
@@ -114,7 +91,7 @@ static void rounds_begin_round(struct campaign *campaign)
 	round->first = campaign->runs.next;
 	round->runs = (uint32_t)runs;
 	rounds_choose_layout(campaign);
-	round->given = round->settled = 0;
+	round->given = round->given_ahead = round->settled = 0;
 	round->hold = ROUNDS_NO_HOLD;
 	memset(round->is_made, 0, runs * sizeof *round->is_made);
 	memset(round->keys, 0, runs * sizeof *round->keys);
@@ -166,80 +143,6 @@ static void rounds_prepare_worker(const struct campaign *campaign, struct campai
 	strategy_begin_campaign(
 		rounds_strategy_of(campaign), contract_strategy(worker->worker.contract), &config);
 	worker->worker.is_strategy_fresh = false;
-}
-
-static uint32_t rounds_batch_size(
-	const struct campaign *campaign, const struct campaign_worker *worker)
-{
-	const struct rounds *round = campaign->rounds;
-	uint64_t size = (round->runs - round->given) * 3 / (4 * campaign->worker_count);
-
-	if (campaign->worker_count == 1)
-		size = round->runs - round->given;
-	if (size < worker->batch / BATCH_DIVISOR)
-		size = worker->batch / BATCH_DIVISOR;
-	if (size > worker->batch || campaign->options->is_one_by_one)
-		size = campaign->options->is_one_by_one ? 1 : worker->batch;
-	if (!round->given && size < rounds_ordered(campaign))
-		size = rounds_ordered(campaign);
-	if (size > round->runs - round->given)
-		size = round->runs - round->given;
-	return size ? (uint32_t)size : 1;
-}
-
-/* Gives the rest of a batch to `worker`, because the batch's own worker may not continue. */
-static void rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
-{
-	for (uint32_t i = 0; i < campaign->worker_count; i++) {
-		struct campaign_worker *other = &campaign->workers[i];
-
-		if (other == worker || other->is_busy || other->run_first == other->run_end)
-			continue;
-		worker->run_first = rounds_resume_at(campaign, other->run_first);
-		worker->run_end = other->run_end;
-		other->run_first = other->run_end;
-		return;
-	}
-}
-
-/* Returns whether the process starts before it has a batch. A late start would delay the end of a
- * short round. */
-static bool rounds_starts_ahead(
-	const struct campaign *campaign, const struct campaign_worker *worker)
-{
-	return worker != campaign->workers && worker->worker.state == WORKER_EMPTY &&
-	       worker->run_first == worker->run_end && campaign->restart != RESTART_EXEC &&
-	       !campaign->options->is_one_by_one && campaign->rounds->before < STRATEGY_ROUND_FIRST;
-}
-
-static int rounds_next_batch(
-	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
-{
-	struct contract_plan *plan = &worker->worker.contract->plan;
-	struct rounds *round = campaign->rounds;
-
-	(void)err;
-	if (rounds_starts_ahead(campaign, worker)) {
-		worker->run_first = worker->run_end = round->first;
-		return 1;
-	}
-	if (worker->run_first == worker->run_end && campaign->exclusive.is_active)
-		rounds_take_over(campaign, worker);
-	if (worker->run_first == worker->run_end) {
-		if (round->given == round->runs || round->given >= round->hold)
-			return 0;
-		worker->run_first = round->first + round->given;
-		round->given += rounds_batch_size(campaign, worker);
-		worker->run_end = round->first + round->given;
-	}
-	if (rounds_position_of(campaign, worker->run_first) >= round->hold)
-		return 0;
-	plan->round = round->number;
-	plan->round_first = round->first;
-	plan->round_runs = round->runs;
-	plan->runs_before = round->before;
-	plan->layout = round->layout;
-	return 1;
 }
 
 static int rounds_wake(struct campaign *campaign, struct error *err)

@@ -161,6 +161,7 @@ static void rounds_repeat(struct campaign *campaign, uint32_t position)
 	round->settled = position;
 	round->given =
 		rounds_position_of(campaign, rounds_resume_at(campaign, round->first + position));
+	round->given_ahead = 0;
 	round->hold = ROUNDS_NO_HOLD;
 	campaign->exclusive.must_repeat = false;
 }
@@ -204,7 +205,7 @@ int rounds_settle(struct campaign *campaign, bool is_last, struct error *err)
 {
 	struct rounds *round = campaign->rounds;
 
-	for (uint32_t position = round->settled; position < round->given; position++) {
+	for (uint32_t position = round->settled; position < round->runs; position++) {
 		int result;
 
 		if (!round->is_made[position] && !is_last)
@@ -243,7 +244,7 @@ void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals
 
 	*totals = round->counted;
 	/* Runs that are made but not settled count for the progress only. */
-	for (uint32_t position = round->settled; !round->is_over && position < round->given;
+	for (uint32_t position = round->settled; !round->is_over && position < round->runs;
 		position++)
 		if (round->is_made[position])
 			rounds_add_run(totals, &round->log[position]);

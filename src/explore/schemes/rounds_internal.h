@@ -1,8 +1,8 @@
 /*
  * Rounds of a sampling strategy (strategies/strategy.h). Lessons of runs take effect between two
  * rounds only. Failures are investigated in the order of their runs. A campaign that ends with a
- * failure counts the runs before it and no other. rounds.c gives runs and begins rounds,
- * rounds_count.c counts results.
+ * failure counts the runs before it and no other. rounds.c begins rounds,
+ * rounds_assign.c gives runs to workers, rounds_count.c counts results.
  */
 #pragma once
 
@@ -22,6 +22,8 @@ struct rounds {
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
 	uint32_t given; /* positions below this one are assigned to workers */
+	/* watched positions from `given` to below this one are assigned as well */
+	uint32_t given_ahead;
 	/* All runs before this position are counted, and their failures are investigated. Ordered runs
 	 * may be made again after that. */
 	uint32_t settled;
@@ -64,6 +66,9 @@ static inline uint32_t rounds_position_of(const struct campaign *campaign, uint6
 	return (uint32_t)(run - campaign->rounds->first);
 }
 
+/* Returns the number of runs at the round's beginning that one worker makes in order. */
+uint32_t rounds_ordered(const struct campaign *campaign);
+int rounds_next_batch(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Returns the run with which a worker begins that makes the runs from `run` on again, or instead of
  * another worker. An ordered run needs the state after the run before. The worker therefore makes
  * all ordered runs again, and those that are settled do not count twice. */

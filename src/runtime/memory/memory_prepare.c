@@ -12,6 +12,7 @@
  * detected a spinning thread, the other sites are on, as if the command had chosen nothing.
  */
 #include "abi/memory_settle.h"
+#include "model/watched_runs.h"
 #include "base/bitset.h"
 #include "detectors/detector.h"
 #include "runtime/memory.h"
@@ -28,39 +29,13 @@
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
-/* A race detector that only watches (races are no failures) runs in the first runs and in every
- * 15th after them: most races show in any schedule. Long runs are watched less often. The plan of the
- * default strategy has periods of 4 and 16 runs: with an odd number, each of its arms is watched. */
-#define WATCHED_RUNS_FIRST 16
-#define WATCHED_LONG_RUNS_FIRST 4
-#define WATCHED_EVERY 15
-/* In a watched run the race detector sees all accesses, so that a long run takes as much time as 15 others. If runs
- * are long, the interval between watched runs therefore grows: from 15 to 31 runs at run 120, and to 63 runs at run
- * 248. Each is odd for the same reason as above. */
-#define WATCHED_LONG_RUNS_EVERY 63
-#define WATCHED_PER_INTERVAL 8
-
-static uint64_t memory_prepare_watched_every(uint64_t number, bool are_long)
-{
-	uint64_t every = WATCHED_EVERY;
-
-	while (are_long && every < WATCHED_LONG_RUNS_EVERY &&
-		number >= every * WATCHED_PER_INTERVAL)
-		every = 2 * every + 1;
-	return every;
-}
-
 bool memory_watches_run(uint64_t number)
 {
 	const struct contract_memory *memory = sites_memory();
 	const struct contract_plan *plan = &runtime.contract->plan;
-	const bool are_long = memory && memory->mode == MEMORY_RACY_SITES;
 
-	if (number % memory_prepare_watched_every(number, are_long) == 0)
-		return true;
-	if (are_long)
-		return plan->runs_before + (number - plan->round_first) < WATCHED_LONG_RUNS_FIRST;
-	return number <= WATCHED_RUNS_FIRST;
+	return watched_runs_has(number, plan->runs_before + (number - plan->round_first),
+		memory && memory->mode == MEMORY_RACY_SITES);
 }
 
 static bool memory_prepare_profile_is_due(uint64_t number)
