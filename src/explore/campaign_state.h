@@ -167,5 +167,8 @@ void campaign_close(struct campaign *campaign);
 int loop_run(struct campaign *campaign, struct error *err);
 /* Starts the batch run_first to run_end. */
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/* Returns the number of runs of a worker's next batch, after `runs` (not 0) runs of a batch of at most
+ * `batch` have taken `took_ns`. */
+uint64_t loop_size_batch(uint64_t batch, uint64_t runs, uint64_t took_ns);
 /* Gives the scheme's next batch to a worker. */
 int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);

@@ -59,16 +59,12 @@ static int loop_continue(
 	return result;
 }
 
-static void loop_size_batch(const struct campaign *campaign, struct campaign_worker *worker)
+uint64_t loop_size_batch(uint64_t batch, uint64_t runs, uint64_t took_ns)
 {
-	uint64_t took_ns = platform_monotonic_ns() - worker->begun_ns;
-
-	if (campaign->options->is_one_by_one)
-		return;
-	if (took_ns < BATCH_NS / 2 && worker->batch < BATCH_MOST)
-		worker->batch *= 2;
-	else if (took_ns > BATCH_NS * 2 && worker->batch > 1)
-		worker->batch /= 2;
+	/* The last batches of a round are small: the estimate for a full batch counts. */
+	if (took_ns / runs * batch < BATCH_NS / 2 && batch < BATCH_MOST)
+		return batch * 2;
+	return took_ns > BATCH_NS * 2 && batch > 1 ? batch / 2 : batch;
 }
 
 static void loop_done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
@@ -145,7 +141,10 @@ static int loop_take_batch(
 	const bool has_made_runs = exclusive_batch_end(worker) > worker->run_first;
 
 	worker->deaths = 0;
-	loop_size_batch(campaign, worker);
+	if (has_made_runs && !campaign->options->is_one_by_one)
+		worker->batch = loop_size_batch(worker->batch,
+			exclusive_batch_end(worker) - worker->run_first,
+			platform_monotonic_ns() - worker->begun_ns);
 	loop_done_until(campaign, worker, exclusive_batch_end(worker));
 	if (has_made_runs)
 		loop_report_ran(campaign, worker);

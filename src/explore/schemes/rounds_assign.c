@@ -9,6 +9,9 @@
 /* Batches of a round have this part of the usual duration, so that all workers end at about the
  * same time. */
 #define BATCH_DIVISOR 512
+/* One worker makes a round that takes this part of the usual duration or less: the processes of
+ * the other workers would take longer to start. */
+#define ROUND_DIVISOR 16
 
 uint32_t rounds_ordered(const struct campaign *campaign)
 {
@@ -35,7 +38,7 @@ static uint32_t rounds_batch_size(
 	const struct rounds *round = campaign->rounds;
 	uint64_t size = (round->runs - round->given) * 3 / (4 * campaign->worker_count);
 
-	if (campaign->worker_count == 1)
+	if (campaign->worker_count == 1 || round->runs <= worker->batch / ROUND_DIVISOR)
 		size = round->runs - round->given;
 	if (size < worker->batch / BATCH_DIVISOR)
 		size = worker->batch / BATCH_DIVISOR;
