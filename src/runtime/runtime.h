@@ -110,7 +110,7 @@ void runtime_let_others_move(void);
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Wakes the command. */
 void runtime_ring(void);
-/* Leaves the report for the command, without a ring. */
+/* Rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
 /* Refuses control and ends the process. `why`: the reason in one sentence. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
