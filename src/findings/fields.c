@@ -261,6 +261,22 @@ void finding_shorten(struct finding *finding)
 		fields_drop_first_steps(finding->passing_steps, &finding->passing_step_count);
 }
 
+void finding_keep_steps(struct finding *finding, const bool *is_kept)
+{
+	struct finding_step *steps = finding->steps;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		if (is_kept[i])
+			steps[kept++] = steps[i];
+		else
+			fields_release((char *)&steps[i], step_fields);
+	finding->step_count = kept;
+	steps = realloc(steps, (kept + 1) * sizeof *steps);
+	if (steps)
+		finding->steps = steps;
+}
+
 void finding_release(struct finding *finding)
 {
 	fields_release((char *)finding, finding_fields);

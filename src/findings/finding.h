@@ -185,6 +185,8 @@ void finding_release(struct finding *finding);
 
 /* Leaves out earlier steps of both runs, so that the JSON takes less than a megabyte. */
 void finding_shorten(struct finding *finding);
+/* Frees the steps for which is_kept[] is false. */
+void finding_keep_steps(struct finding *finding, const bool *is_kept);
 
 /* Frees the texts of the frame. */
 void finding_frame_release(struct finding_frame *frame);

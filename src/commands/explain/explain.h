@@ -96,6 +96,8 @@ struct explain_shown {
 	struct finding run;	  /* its interleaving; released with finding_release */
 	struct pattern *patterns; /* owned */
 	uint32_t pattern_count;
+	/* The document shows the steps between these indexes, and those of the pattern. */
+	uint32_t window_start, window_end;
 };
 
 /* Shows the finding's own run as the failing one, for a ranking without other failing runs. Returns

@@ -6,11 +6,6 @@
 #include "commands/explain/explain_result.h"
 #include "report/json_value.h"
 
-/* The document contains at most STEPS_MOST steps of a run, of which STEPS_BEHIND follow the pattern's last
- * access. People read a few of them, and those of a run of a million steps would take 2 GB of memory. */
-#define STEPS_MOST 10000u
-#define STEPS_BEHIND 1000u
-
 static json_t *explain_json_rate_to_json(const struct rate *rate, uint32_t tries)
 {
 	double low, high;
@@ -89,25 +84,8 @@ static const char *explain_json_verdict_word(const struct explain_answer *answer
 	return answer->cause.is_cause ? "cause" : "correlated";
 }
 
-/* Returns how many of the run's steps the document's window leaves out at the beginning: it ends a
- * little behind the last access of the pattern. */
-static uint32_t explain_json_first_step(const struct explain_shown *shown, uint64_t key)
-{
-	const struct pattern *pattern = explain_shown_pattern(shown, key);
-	uint32_t end = 0;
-
-	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++) {
-		const struct finding_step *step = explain_shown_step(shown, pattern, i);
-
-		if (step && step - shown->run.steps >= end)
-			end = (uint32_t)(step - shown->run.steps) + STEPS_BEHIND;
-	}
-	return end > STEPS_MOST ? end - STEPS_MOST : 0;
-}
-
-/* Writes STEPS_MOST steps from `first` on, and the accesses of the pattern. */
-static json_t *explain_json_steps_to_json(
-	const struct explain_shown *shown, uint32_t first, uint64_t key)
+/* Writes the steps of the window, and the accesses of the pattern. */
+static json_t *explain_json_steps_to_json(const struct explain_shown *shown, uint64_t key)
 {
 	const struct pattern *pattern = explain_shown_pattern(shown, key);
 	const struct finding_step *marks[PATTERN_ACCESSES_MAX] = {NULL};
@@ -117,7 +95,7 @@ static json_t *explain_json_steps_to_json(
 		marks[i] = explain_shown_step(shown, pattern, i);
 	for (uint32_t i = 0; i < shown->run.step_count; i++) {
 		const struct finding_step *step = &shown->run.steps[i];
-		bool is_wanted = i >= first && i - first < STEPS_MOST;
+		bool is_wanted = i >= shown->window_start && i < shown->window_end;
 		json_t *row;
 
 		for (unsigned mark = 0; mark < PATTERN_ACCESSES_MAX; mark++)
@@ -185,7 +163,6 @@ static json_t *explain_json_answer_to_json(
 	struct explain *explain = result->explain;
 	json_t *out = explain_json_pattern_to_json(explain, &answer->record->pattern);
 	const uint64_t key = answer->record->pattern.key;
-	uint32_t first = 0;
 
 	json_put(out, "explanation", json_integer(answer->record->explanation + 1));
 	json_put(out, "score", json_real(answer->record->score));
@@ -210,15 +187,12 @@ static json_t *explain_json_answer_to_json(
 				&answer->cause.forbidden, answer->cause.forbidden_tries));
 	}
 	if (answer->has_failing) {
-		first = explain_json_first_step(&answer->failing, key);
 		json_put(out, "variables", explain_json_variables_to_json(answer));
-		json_put(out, "failing_run",
-			explain_json_steps_to_json(&answer->failing, first, key));
+		json_put(out, "failing_run", explain_json_steps_to_json(&answer->failing, key));
 		json_put(out, "failing_marks", explain_json_marks_to_json(&answer->failing, key));
 	}
 	if (answer->has_passing)
-		json_put(out, "passing_run",
-			explain_json_steps_to_json(&answer->passing, first, key));
+		json_put(out, "passing_run", explain_json_steps_to_json(&answer->passing, key));
 	return out;
 }
 

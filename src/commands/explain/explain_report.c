@@ -214,9 +214,7 @@ static bool explain_report_is_about(
 	return false;
 }
 
-/* Returns the rows of a run about the pattern's variables; if there are many, those around `from`.
- * The caller frees them. */
-static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
+const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
 	const struct finding_step **rows = array_new(shown->run.step_count + 1, sizeof(*rows));

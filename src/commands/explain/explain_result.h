@@ -20,6 +20,7 @@ struct explain_answer {
 	struct explain_cause cause;
 	bool has_failing, has_passing;
 	struct explain_shown failing, passing; /* runs with and without the pattern, if any */
+	uint32_t first_step; /* steps of either run that come before the document's window */
 };
 
 struct explain_result {
@@ -42,6 +43,13 @@ const struct pattern *explain_shown_pattern(const struct explain_shown *shown, u
  * steps. */
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
+
+/* Returns the steps about the pattern's variables that the report for people shows of a run: the first ones, or those
+ * around step `from`. The caller frees the array. */
+const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
+	const struct explain_shown *shown, uint64_t from, uint32_t *count);
+/* Frees the steps of the answer's failing or passing run that no report shows. The failing run comes first. */
+void explain_answer_trim(struct explain_answer *answer, struct explain_shown *shown);
 
 /* Appends "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_location(struct strbuf *out, const struct explain_location *location);

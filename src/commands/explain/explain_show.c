@@ -76,6 +76,8 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
 {
+	/* The finding's own run is compared only by its patterns. */
+	const uint32_t steps_most = key == ANY_KEY ? 1 : SHOWN_STEPS_MAX;
 	const struct pattern *patterns;
 	struct probe probe;
 	bool is_good = false;
@@ -83,7 +85,7 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 	*out = (struct explain_shown){0};
 	if (probe_open(&probe, params, NULL) < 0)
 		return false;
-	if (investigate_trace(&probe, plan, SHOWN_STEPS_MAX, &out->run, NULL) == 0) {
+	if (investigate_trace(&probe, plan, steps_most, &out->run, NULL) == 0) {
 		out->pattern_count = patterns_of_run(probe_patterns(&probe), &patterns);
 		out->patterns = array_new(out->pattern_count + 1, sizeof *out->patterns);
 		explain_location_patterns(explain, patterns, out->pattern_count, out->patterns);

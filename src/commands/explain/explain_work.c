@@ -353,7 +353,11 @@ static void explain_work_show_answer(struct explain_result *result, struct expla
 	const uint64_t key = answer->record->pattern.key;
 
 	answer->has_failing = explain_show(result->explain, EXPLAIN_FAILED, key, &answer->failing);
+	if (answer->has_failing)
+		explain_answer_trim(answer, &answer->failing);
 	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
+	if (answer->has_passing)
+		explain_answer_trim(answer, &answer->passing);
 }
 
 static void explain_work_choose_answers(

@@ -33,6 +33,19 @@ static struct finding_step *many_steps(uint32_t count)
 	return steps;
 }
 
+static void test_keep_steps__frees_the_other_steps(void **state)
+{
+	static const bool is_kept[] = {false, true, false, true};
+	struct finding finding = {.steps = many_steps(4), .step_count = 4};
+
+	(void)state;
+	finding_keep_steps(&finding, is_kept);
+	assert_int_equal(finding.step_count, 2);
+	assert_int_equal(finding.steps[0].step, 2);
+	assert_int_equal(finding.steps[1].step, 4);
+	finding_release(&finding);
+}
+
 /* Long runs and long names leave a finding that tools can still open. */
 static void test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte(void **state)
 {
@@ -111,7 +124,7 @@ static void test_signature__ignores_the_folder_of_the_sources(void **state)
 	assert_true(signature_and_release(&finding) == expected);
 }
 
-static void test_signature__tells_other_lines_kinds_and_codes_apart(void **state)
+static void test_signature__distinguishes_lines_kinds_and_codes(void **state)
 {
 	struct finding line = sample_finding(), kind = sample_finding(), code = sample_finding();
 	const uint64_t expected = line.signature;
@@ -139,7 +152,7 @@ static void test_signature__looks_at_the_users_frames_of_a_failing_stack(void **
 	assert_false(signature_and_release(&c) == first);
 }
 
-static void test_json__comes_back_as_it_went(void **state)
+static void test_json__is_read_as_written(void **state)
 {
 	struct finding finding = sample_finding(), back;
 	struct error err = {0};
@@ -275,13 +288,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signature__ignores_thread_numbers_and_order_of_waits),
+		cmocka_unit_test(test_keep_steps__frees_the_other_steps),
 		cmocka_unit_test(test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte),
 		cmocka_unit_test(test_signature__takes_longer_cycles_of_the_same_lines_for_one),
 		cmocka_unit_test(test_signature__ignores_waits_beside_the_cycle),
 		cmocka_unit_test(test_signature__ignores_the_folder_of_the_sources),
-		cmocka_unit_test(test_signature__tells_other_lines_kinds_and_codes_apart),
+		cmocka_unit_test(test_signature__distinguishes_lines_kinds_and_codes),
 		cmocka_unit_test(test_signature__looks_at_the_users_frames_of_a_failing_stack),
-		cmocka_unit_test(test_json__comes_back_as_it_went),
+		cmocka_unit_test(test_json__is_read_as_written),
 		cmocka_unit_test(test_json__of_an_empty_finding_is_readable),
 		cmocka_unit_test(test_json__refuses_damage_and_names_the_field),
 		cmocka_unit_test(test_json__refuses_every_cut),
