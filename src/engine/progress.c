@@ -31,7 +31,7 @@ static bool progress_is_neutral(const struct engine_op *op)
 	case OP_SLEEP:
 	case OP_FD_POLL:
 	case OP_FENCE:
-	case OP_GO_ON:
+	case OP_AFTER_ENABLE:
 		return true;
 	default:
 		return op_descriptions[op->kind].flags & (OP_READ | OP_ACQUIRE | OP_PAUSE);

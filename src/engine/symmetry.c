@@ -15,7 +15,7 @@ void engine_compare_twin(struct engine_thread *thread, const void *attributes)
 	struct engine_thread *parent = &engine.threads[thread->parent.index];
 	struct engine_thread *previous = &engine.threads[parent->child.index];
 	const uint64_t hash = hash_pair(symmetry_hash(attributes), parent->signals_blocked) | 1;
-	const bool is_alike =
+	const bool is_exchangeable =
 		parent->child_attributes == hash && previous->start == thread->start &&
 		previous->argument == thread->argument &&
 		previous->parent.index == thread->parent.index && !engine.follows_priorities;
@@ -23,7 +23,7 @@ void engine_compare_twin(struct engine_thread *thread, const void *attributes)
 	parent->child_attributes = hash;
 	parent->child = thread->id;
 	bitset_remove(engine.equals_previous, thread->id.index);
-	if (!is_alike)
+	if (!is_exchangeable)
 		return;
 	bitset_add(engine.equals_previous, thread->id.index);
 	thread->has_twin = previous->has_twin = true;

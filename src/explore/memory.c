@@ -6,7 +6,7 @@
 #include "strategies/strategy.h"
 
 /* If a run has more accesses, switching the sites costs less than handling all accesses. */
-#define VISITS_THAT_PAY 20000
+#define FOCUS_VISITS_LEAST 20000
 /* Limit on the points-to analysis. Programs of up to some 40,000 accesses need less time. */
 #define ANALYSIS_SECONDS_MOST 5
 
@@ -18,7 +18,7 @@ bool memory_wants_focus(const struct campaign *campaign, struct contract *contra
 	return strategies[options->strategy]->fast_path.focus && contract->has_memory_sites &&
 	       !memory->is_frozen && memory->mode == MEMORY_LEARN && !contract->plan.is_traced &&
 	       options->focus != FOCUS_NEVER &&
-	       (options->focus == FOCUS_ALWAYS || memory->visits >= VISITS_THAT_PAY);
+	       (options->focus == FOCUS_ALWAYS || memory->visits >= FOCUS_VISITS_LEAST);
 }
 
 void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker)

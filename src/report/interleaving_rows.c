@@ -84,7 +84,7 @@ static bool interleaving_rows_is_plain_return(const struct finding *finding, uin
 {
 	const struct finding_step *step = &finding->steps[number];
 
-	return (!strcmp(step->verb, op_descriptions[OP_GO_ON].verb) ||
+	return (!strcmp(step->verb, op_descriptions[OP_AFTER_ENABLE].verb) ||
 		       (!strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
 			       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb))) &&
 	       !step->is_switch && !interleaving_rows_is_key(finding, number);

@@ -12,7 +12,7 @@
  *
  * A thread that wakes another thread would keep running until its next point, unlike in runs with
  * all sites on. Every interposed function that has enabled another thread therefore ends with a
- * scheduling point (OP_GO_ON). Part of the runs of unmodified binaries have the same *interruption points*
+ * scheduling point (OP_AFTER_ENABLE). Part of the runs of unmodified binaries have the same *interruption points*
  * (docs/decisions/0030-interruption-points.md).
  *
  * Runs in the code that starts runs, and in the moving thread.
@@ -27,5 +27,5 @@
 bool focus_prepare_run(uint64_t number);
 /* Called when a run begins or continues from a checkpoint. */
 void focus_begin_run(void);
-/* Cleanup of ENTER(): makes the OP_GO_ON point. */
+/* Cleanup of ENTER(): makes the OP_AFTER_ENABLE point. */
 void focus_left(const char *unused);

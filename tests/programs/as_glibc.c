@@ -12,7 +12,7 @@
 
 #include "check.h"
 
-static sem_t go_on, woken;
+static sem_t may_continue, woken;
 
 static void check_own_mutex(int protocol, int robust, int expected)
 {
@@ -36,15 +36,15 @@ static void check_invalid_time(void)
 {
 	struct timespec invalid = {.tv_nsec = 1000000000};
 
-	sem_post(&go_on);
-	CHECK(sem_timedwait(&go_on, &invalid) == -1 && errno == EINVAL);
-	CHECK(sem_clockwait(&go_on, CLOCK_MONOTONIC, &invalid) == -1 && errno == EINVAL);
-	CHECK(sem_trywait(&go_on) == 0);
+	sem_post(&may_continue);
+	CHECK(sem_timedwait(&may_continue, &invalid) == -1 && errno == EINVAL);
+	CHECK(sem_clockwait(&may_continue, CLOCK_MONOTONIC, &invalid) == -1 && errno == EINVAL);
+	CHECK(sem_trywait(&may_continue) == 0);
 }
 
 static void *wait_and_end(void *unused)
 {
-	sem_wait(&go_on);
+	sem_wait(&may_continue);
 	sem_post(&woken);
 	return unused;
 }
@@ -57,7 +57,7 @@ static void check_detached(void)
 	MUST(pthread_detach(thread) == 0);
 	CHECK(pthread_tryjoin_np(thread, NULL) == EBUSY);
 	CHECK(pthread_join(thread, NULL) == EINVAL);
-	sem_post(&go_on);
+	sem_post(&may_continue);
 	sem_wait(&woken);
 }
 
@@ -119,7 +119,7 @@ static void check_child(void)
 
 int main(void)
 {
-	sem_init(&go_on, 0, 0);
+	sem_init(&may_continue, 0, 0);
 	sem_init(&woken, 0, 0);
 	check_own_mutex(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, EBUSY);
 	check_own_mutex(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, EDEADLK);

@@ -17,7 +17,7 @@
 
 #include "check.h"
 
-static int quiet_pipe[2], quiet_pair[2], listener;
+static int pipe_without_errors[2], pair_without_errors[2], listener;
 static sem_t never_posted;
 static pthread_t never_ends;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
@@ -38,14 +38,14 @@ static void in_read(void)
 {
 	char byte;
 
-	MUST(read(quiet_pipe[0], &byte, 1) != 1);
+	MUST(read(pipe_without_errors[0], &byte, 1) != 1);
 }
 
 static void in_recv(void)
 {
 	char byte;
 
-	recv(quiet_pair[0], &byte, 1, 0);
+	recv(pair_without_errors[0], &byte, 1, 0);
 }
 
 static void in_accept(void)
@@ -55,7 +55,7 @@ static void in_accept(void)
 
 static void in_poll(void)
 {
-	struct pollfd wanted = {.fd = quiet_pipe[0], .events = POLLIN};
+	struct pollfd wanted = {.fd = pipe_without_errors[0], .events = POLLIN};
 
 	poll(&wanted, 1, -1);
 }
@@ -65,8 +65,8 @@ static void in_select(void)
 	fd_set set;
 
 	FD_ZERO(&set);
-	FD_SET(quiet_pipe[0], &set);
-	select(quiet_pipe[0] + 1, &set, NULL, NULL, NULL);
+	FD_SET(pipe_without_errors[0], &set);
+	select(pipe_without_errors[0] + 1, &set, NULL, NULL, NULL);
 }
 
 static void in_nanosleep(void)
@@ -168,8 +168,8 @@ int main(void)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	MUST(sem_init(&never_posted, 0, 0) == 0);
-	MUST(pipe(quiet_pipe) == 0);
-	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, quiet_pair) == 0);
+	MUST(pipe(pipe_without_errors) == 0);
+	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair_without_errors) == 0);
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	/* An empty name: the kernel finds an abstract one. */
 	MUST(bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)) == 0);

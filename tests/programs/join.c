@@ -25,7 +25,7 @@ static void *exit_with(void *value)
 	pthread_exit(value);
 }
 
-static void *tell_end(void *unused)
+static void *report_end(void *unused)
 {
 	sem_wait(&may_end);
 	sem_post(&has_ended);
@@ -94,7 +94,7 @@ static void check_detached(void)
 	pthread_t thread;
 	int state;
 
-	thread = begin(tell_end, 0);
+	thread = begin(report_end, 0);
 	CHECK(pthread_detach(thread) == 0);
 	CHECK(pthread_detach(thread) == EINVAL);
 	CHECK(pthread_join(thread, NULL) == EINVAL);
@@ -105,7 +105,7 @@ static void check_detached(void)
 	CHECK(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0);
 	CHECK(pthread_attr_getdetachstate(&attributes, &state) == 0);
 	CHECK(state == PTHREAD_CREATE_DETACHED);
-	MUST(pthread_create(&thread, &attributes, tell_end, NULL) == 0);
+	MUST(pthread_create(&thread, &attributes, report_end, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == EINVAL);
 	MUST(sem_post(&may_end) == 0);
 	CHECK(sem_wait(&has_ended) == 0);

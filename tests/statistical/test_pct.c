@@ -82,7 +82,7 @@ static void pct__finds_depth_1_in_its_first_run_with_chance_1_of_n(void **unused
 }
 
 /* pct of the given depth meets what it states for `bug`; enough runs that finding none would fail. */
-static void assert_meets_bound(const struct simulated_program *bug, int64_t depth, uint64_t runs)
+static void assert_reaches_bound(const struct simulated_program *bug, int64_t depth, uint64_t runs)
 {
 	struct strategy_guarantee guarantee;
 	const uint64_t failures = count_failures(bug, &strategy_pct, depth, runs, &guarantee);
@@ -96,26 +96,26 @@ static void assert_meets_bound(const struct simulated_program *bug, int64_t dept
 static void pct__meets_its_bound_at_depth_1(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&bugs[0], 2, 4000);
+	assert_reaches_bound(&bugs[0], 2, 4000);
 }
 
 static void pct__meets_its_bound_at_depth_2(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&bugs[1], 2, 4000);
+	assert_reaches_bound(&bugs[1], 2, 4000);
 }
 
 static void pct__meets_its_bound_at_depth_3(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&bugs[2], 3, 60000);
+	assert_reaches_bound(&bugs[2], 3, 60000);
 }
 
 static void pct__meets_its_bound_with_depth_to_spare(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&bugs[0], 3, 60000);
-	assert_meets_bound(&bugs[1], 3, 60000);
+	assert_reaches_bound(&bugs[0], 3, 60000);
+	assert_reaches_bound(&bugs[1], 3, 60000);
 }
 
 static void controls__do_not_meet_the_bound_of_depth_2(void **unused)

@@ -23,20 +23,20 @@
 
 /* Both threads wait for each other here. Otherwise the radius would include the other thread's
  * whole past. */
-#define MEET_ONE POST(0), TAKE(1)
-#define MEET_OTHER POST(1), TAKE(0)
+#define REACH_ONE POST(0), TAKE(1)
+#define REACH_OTHER POST(1), TAKE(0)
 
 /* Depth 2: two locks in opposite orders. */
 static const struct simulated_op one_2[] = {
-	MUCH(10), MEET_ONE, LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), MUCH(10)};
+	MUCH(10), REACH_ONE, LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), MUCH(10)};
 static const struct simulated_op other_2[] = {
-	MUCH(11), MEET_OTHER, LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1), MUCH(11)};
+	MUCH(11), REACH_OTHER, LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1), MUCH(11)};
 /* Depth 3: the inner locks are only reached through a lock (2) that both must pass in turn; after
  * the deadlock of the paper's figure 4. */
-static const struct simulated_op one_3[] = {MUCH(10), MEET_ONE, LOCK(2), LOCK(1), UNLOCK(1),
+static const struct simulated_op one_3[] = {MUCH(10), REACH_ONE, LOCK(2), LOCK(1), UNLOCK(1),
 	LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), UNLOCK(2), MUCH(10)};
-static const struct simulated_op other_3[] = {
-	MUCH(11), MEET_OTHER, LOCK(2), UNLOCK(2), LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1), MUCH(11)};
+static const struct simulated_op other_3[] = {MUCH(11), REACH_OTHER, LOCK(2), UNLOCK(2), LOCK(1),
+	LOCK(0), UNLOCK(0), UNLOCK(1), MUCH(11)};
 
 static const struct simulated_code codes_2[] = {CODE(one_2), CODE(other_2)};
 static const struct simulated_code codes_3[] = {CODE(one_3), CODE(other_3)};
@@ -57,7 +57,7 @@ static void begin(struct simulated_campaign *campaign, const struct simulated_pr
 	(void)simulated_campaign_run(campaign); /* learns; not counted */
 }
 
-static void assert_meets_bound(const struct simulated_program *program, int64_t depth,
+static void assert_reaches_bound(const struct simulated_program *program, int64_t depth,
 	int64_t radius, enum rpro_events events, uint64_t runs)
 {
 	struct simulated_campaign campaign;
@@ -76,15 +76,15 @@ static void assert_meets_bound(const struct simulated_program *program, int64_t 
 static void rpro__meets_its_bound_at_depth_2(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&deadlock_2, 2, 0, RPRO_EVENTS_ACQUIRE, 10000);
-	assert_meets_bound(&deadlock_2, 2, 0, RPRO_EVENTS_ALL, 20000);
+	assert_reaches_bound(&deadlock_2, 2, 0, RPRO_EVENTS_ACQUIRE, 10000);
+	assert_reaches_bound(&deadlock_2, 2, 0, RPRO_EVENTS_ALL, 20000);
 }
 
 static void rpro__meets_its_bound_at_depth_3(void **unused)
 {
 	(void)unused;
-	assert_meets_bound(&deadlock_3, 3, 4, RPRO_EVENTS_ACQUIRE, 60000);
-	assert_meets_bound(&deadlock_3, 3, 8, RPRO_EVENTS_ALL, 120000);
+	assert_reaches_bound(&deadlock_3, 3, 4, RPRO_EVENTS_ACQUIRE, 60000);
+	assert_reaches_bound(&deadlock_3, 3, 8, RPRO_EVENTS_ALL, 120000);
 }
 
 static uint64_t count_grid(const struct simulated_program *program, uint64_t runs)

@@ -374,7 +374,7 @@ enum engine_result engine_perform(struct engine_op *op)
 }
 
 /* Accesses reported past the engine, if the detector accepts them. */
-static bool tells_quickly;
+static bool reports_quickly;
 static unsigned reported;
 
 bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kind, object_name name)
@@ -382,13 +382,13 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 	(void)kind;
 	(void)access;
 	(void)name;
-	reported += tells_quickly;
-	return tells_quickly;
+	reported += reports_quickly;
+	return reports_quickly;
 }
 
 /* The detector of races: accesses on the fastest path, and whether that path suffices. */
 static bool has_detector, passes_plain;
-static unsigned told_plainly;
+static unsigned reported_plainly;
 
 bool runtime_looks_for_races(void)
 {
@@ -405,7 +405,7 @@ bool race_passes_plain(void *race, const struct race_plain *access, uint32_t *al
 	(void)race;
 	(void)access;
 	(void)allocation_site;
-	told_plainly += passes_plain;
+	reported_plainly += passes_plain;
 	return passes_plain;
 }
 
@@ -452,8 +452,8 @@ static inline int set_up(void **state)
 	freed_end = 0;
 	failed = (struct outcome){0};
 	lives = 0;
-	tells_quickly = false;
-	reported = told_plainly = 0;
+	reports_quickly = false;
+	reported = reported_plainly = 0;
 	has_detector = passes_plain = false;
 	sites_are_live = SITES_OFF;
 	has_lasting_names = true;

@@ -79,7 +79,7 @@ static void branches_reserve_time(struct branches_state *state)
 }
 
 /* Classifies the branch: makes random runs from it on until one fails. */
-static int branches_go_on(struct branches_state *state, struct record_request request,
+static int branches_continue(struct branches_state *state, struct record_request request,
 	struct sensitive_branch *branch, struct error *err)
 {
 	const struct branches_options *options = state->options;
@@ -164,7 +164,7 @@ static int branches_take_flipped(struct branches_state *state, const struct reco
 		if (run->is_failure)
 			branches_add_failure(state, branch, run, candidate->chosen);
 		else
-			status = branches_go_on(state, *request, branch, err);
+			status = branches_continue(state, *request, branch, err);
 	}
 	if (state->options->rounds > 1 && !run->is_failure)
 		branches_add_trace(state, run, state->trace->round + 1);

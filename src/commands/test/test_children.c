@@ -91,7 +91,7 @@ static int test_children_follow(const struct test_explore *explore, const struct
 	return status;
 }
 
-static bool test_children_is_alike(int one, int other)
+static bool test_children_is_same_end(int one, int other)
 {
 	return WIFSIGNALED(one) ? WIFSIGNALED(other) && WTERMSIG(one) == WTERMSIG(other)
 				: WIFEXITED(other) && WEXITSTATUS(one) == WEXITSTATUS(other);
@@ -117,7 +117,7 @@ static const char *test_children_obstacle(const struct test_explore *explore,
 			return "by itself it does not end in time";
 		if (!result.wait_status)
 			child->wait_status = 0;
-		if (test_children_is_alike(child->wait_status, result.wait_status))
+		if (test_children_is_same_end(child->wait_status, result.wait_status))
 			return NULL;
 	}
 	return "by itself it fails in another way than as a child";

@@ -9,7 +9,7 @@
 #include "compiler/pass/instrument.h"
 
 /* Replaces a predecessor in a phi. LLVM-C cannot change incoming blocks, so a new phi is built. */
-static void invokes_replace_way(struct instrument *instrument, LLVMValueRef phi,
+static void invokes_replace_edge(struct instrument *instrument, LLVMValueRef phi,
 	LLVMBasicBlockRef before, LLVMBasicBlockRef after)
 {
 	const unsigned count = LLVMCountIncoming(phi);
@@ -44,7 +44,7 @@ static void invokes_split(struct instrument *instrument, LLVMValueRef invoke)
 	LLVMSetNormalDest(invoke, between);
 	for (LLVMValueRef i = LLVMGetFirstInstruction(to); i && LLVMIsAPHINode(i); i = next) {
 		next = LLVMGetNextInstruction(i);
-		invokes_replace_way(instrument, i, from, between);
+		invokes_replace_edge(instrument, i, from, between);
 	}
 }
 

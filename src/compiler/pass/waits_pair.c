@@ -38,7 +38,7 @@ static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 }
 
 /* Returns whether both edges out lead to the same location, where the values of an iteration are not used. */
-static bool waits_pair_ends_alike(const struct waits_read *first, const struct waits_read *second)
+static bool waits_pair_has_same_end(const struct waits_read *first, const struct waits_read *second)
 {
 	return first->exit == second->exit &&
 	       !LLVMIsAPHINode(LLVMGetFirstInstruction(first->exit)) && waits_is_forgotten(first);
@@ -123,7 +123,7 @@ void waits_mark_pair(struct instrument *instrument, const struct sites *sites, s
 			second.other = &first;
 			if (!waits_pair_find(&first, &second, edges & 1, edges >> 1))
 				continue;
-			if (waits_pair_ends_alike(&first, &second))
+			if (waits_pair_has_same_end(&first, &second))
 				waits_mark(instrument, &first);
 			else if (waits_pair_begins_with_first(
 					 &(struct waits_pair){instrument, sites, &first, &second}))

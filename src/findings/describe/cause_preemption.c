@@ -162,7 +162,7 @@ static enum pattern cause_preemption_pattern(const struct finding_source *source
 	if (item->after == NO_EVENT)
 		return cause_preemption_releases(before) && item->written != NO_EVENT &&
 				       preemption->end < source->event_count &&
-				       source->events[preemption->end].kind == OP_GO_ON
+				       source->events[preemption->end].kind == OP_AFTER_ENABLE
 			       ? PATTERN_LEFT
 			       : PATTERN_NONE;
 	after = &source->events[item->after];

@@ -4,8 +4,8 @@
 #include "platform/platform.h"
 
 /* A transfer costs some hundred microseconds, the process of a further probe milliseconds. */
-#define PAYS_FROM_NS UINT64_C(2000000)
-#define PAYS_AFTER_RUNS 4u /* the first run may have started the process */
+#define PARALLEL_FROM_NS UINT64_C(2000000)
+#define PARALLEL_AFTER_RUNS 4u /* the first run may have started the process */
 #define SLEEP_NS UINT64_C(20000000)
 
 static uint64_t tries_digest_of(const struct probe_plan *plan)
@@ -28,7 +28,7 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 /* Programs that bind a name, such as a port, conflict with each other. */
 static bool tries_is_parallel_faster(const struct tries *tries, const struct probe *own)
 {
-	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PAYS_AFTER_RUNS &&
+	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PARALLEL_AFTER_RUNS &&
 	       !own->worker.contract->takes_name &&
 	       tries->runs_ns >= tries->runs * tries->parallel_from_ns;
 }
@@ -224,7 +224,7 @@ static void tries_end(void *context)
 void tries_init(struct tries *tries, const struct probe_params *params, uint32_t slots)
 {
 	*tries = (struct tries){.params = params,
-		.parallel_from_ns = PAYS_FROM_NS,
+		.parallel_from_ns = PARALLEL_FROM_NS,
 		.wanted = slots < TRIES_MOST ? slots : TRIES_MOST,
 		.ahead = {.context = tries,
 			.run = tries_make_run,

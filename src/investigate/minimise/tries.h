@@ -3,7 +3,7 @@
  * candidates that follow if the current one is rejected. Each has the run number that it would have
  * had. The minimised schedule is that of a single probe.
  *
- * One probe makes all runs that take less than PAYS_FROM_NS, because the transfer costs more than
+ * One probe makes all runs that take less than PARALLEL_FROM_NS, because the transfer costs more than
  * the run. The probes' memory views are frozen.
  *
  * Processes that run side by side may disturb each other, for example by a file or port: the caller

@@ -290,6 +290,6 @@ void focus_left(const char *unused)
 		runtime.is_forked_child || runtime.is_run_over)
 		return;
 	error = errno;
-	engine_point(OP_GO_ON, NULL, engine_current()->last_site);
+	engine_point(OP_AFTER_ENABLE, NULL, engine_current()->last_site);
 	errno = error;
 }

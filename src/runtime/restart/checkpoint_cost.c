@@ -197,7 +197,7 @@ void checkpoint_cost_diverged(struct checkpoint_cost *cost, uint32_t entry)
 	cost->divergences[cost->divergence_at[entry] - 1].diverged++;
 }
 
-bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry, uint64_t ticks)
+bool checkpoint_cost_saves_at(const struct checkpoint_cost *cost, uint32_t entry, uint64_t ticks)
 {
 	const struct checkpoint_cost_divergence *divergence =
 		&cost->divergences[cost->divergence_at[entry] - 1];
@@ -208,14 +208,14 @@ bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry,
 	       (divergence->runs - stretches) * ticks > stretches * TAKING_IN_ALL * cost->taking;
 }
 
-bool checkpoint_cost_may_pay_at(const struct checkpoint_cost *cost, uint32_t entry)
+bool checkpoint_cost_may_save_at(const struct checkpoint_cost *cost, uint32_t entry)
 {
 	const uint64_t most = 2 * cost->mean[CHECKPOINT_COST_WITHOUT];
 
-	return !most || checkpoint_cost_pays_at(cost, entry, most);
+	return !most || checkpoint_cost_saves_at(cost, entry, most);
 }
 
-bool checkpoint_cost_pays(const struct checkpoint_cost *cost, uint64_t ticks)
+bool checkpoint_cost_saves(const struct checkpoint_cost *cost, uint64_t ticks)
 {
 	/* From RUNS_BLIND runs on, checkpoints at known divergences are the better ones: a timed checkpoint
 	 * must then save TICKS_BLIND times its cost. */

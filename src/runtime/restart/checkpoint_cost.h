@@ -64,9 +64,9 @@ static inline bool checkpoint_cost_knows(const struct checkpoint_cost *cost, uin
 }
 /* Returns whether a checkpoint at a tracked entry is worth its cost. `ticks`: its saving per
  * run. */
-bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry, uint64_t ticks);
+bool checkpoint_cost_saves_at(const struct checkpoint_cost *cost, uint32_t entry, uint64_t ticks);
 /* Returns whether one is worth its cost if it saves as much as two runs without checkpoints take: a test
  * that does not read the clock. */
-bool checkpoint_cost_may_pay_at(const struct checkpoint_cost *cost, uint32_t entry);
+bool checkpoint_cost_may_save_at(const struct checkpoint_cost *cost, uint32_t entry);
 /* Returns whether a timed checkpoint is due. `ticks`: since the run's begin or last checkpoint. */
-bool checkpoint_cost_pays(const struct checkpoint_cost *cost, uint64_t ticks);
+bool checkpoint_cost_saves(const struct checkpoint_cost *cost, uint64_t ticks);

@@ -218,10 +218,10 @@ static bool resume_has_counts(void)
  * obstacle. */
 static bool resume_wants(const struct checkpoint_position *last, uint64_t ticks, bool *is_timed)
 {
-	*is_timed = checkpoint_cost_pays(&resume->cost, ticks);
+	*is_timed = checkpoint_cost_saves(&resume->cost, ticks);
 	if (resume_has_counts()) {
 		*is_timed = false;
-		return checkpoint_cost_pays_at(&resume->cost, resume->history->number,
+		return checkpoint_cost_saves_at(&resume->cost, resume->history->number,
 			resume->behind + ticks - (last ? last->ticks : 0));
 	}
 	return *is_timed;
@@ -237,7 +237,7 @@ static bool resume_is_position(void)
 		return false;
 	if (runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS)
 		return true;
-	return resume_has_counts() ? checkpoint_cost_may_pay_at(&resume->cost, history->number)
+	return resume_has_counts() ? checkpoint_cost_may_save_at(&resume->cost, history->number)
 				   : history->number % DECISIONS_BETWEEN == 0 ||
 					     checkpoint_cost_knows(&resume->cost, history->number);
 }

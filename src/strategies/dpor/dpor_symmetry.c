@@ -67,10 +67,10 @@ static uint32_t dpor_symmetry_member_before(const struct dpor_group *group, uint
 void dpor_symmetry_add_thread(struct dpor *dpor, const struct schedule_view *view, uint32_t slot)
 {
 	struct dpor_symmetry *symmetry = &dpor->symmetry;
-	const bool is_alike =
+	const bool is_exchangeable =
 		view->equals_previous && bitset_has(view->equals_previous, dpor->index_of[slot]);
 
-	if (is_alike)
+	if (is_exchangeable)
 		symmetry->equals_previous |= dpor_symmetry_bit(slot);
 	else
 		symmetry->equals_previous &= ~dpor_symmetry_bit(slot);
@@ -80,7 +80,7 @@ void dpor_symmetry_add_thread(struct dpor *dpor, const struct schedule_view *vie
 
 		if (!(group->slots >> slot & 1) || before == DPOR_NONE)
 			continue;
-		if (!is_alike || dpor->index_of[before] == UINT16_MAX ||
+		if (!is_exchangeable || dpor->index_of[before] == UINT16_MAX ||
 			!dpor_symmetry_is_in_a_row(
 				dpor, dpor->creation[before], dpor->creation[slot]))
 			dpor_symmetry_break(dpor, DPOR_ASYMMETRY_CREATION);

@@ -248,9 +248,9 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	struct bounded *bounded = state;
 
 	order_hash_add(&bounded->graph, view, thread);
-	/* Focused runs do not see other variables, and have more steps (OP_GO_ON). */
+	/* Focused runs do not see other variables, and have more steps (OP_AFTER_ENABLE). */
 	if (op_descriptions[view->pending[thread.index].kind].object != OBJECT_MEMORY &&
-		view->pending[thread.index].kind != OP_GO_ON)
+		view->pending[thread.index].kind != OP_AFTER_ENABLE)
 		run_tree_note(&bounded->tree, step_print(view, thread.index));
 	commuting_executed(&bounded->commuting, view, thread);
 	bounded->has_paused |= (view->pending[thread.index].flags & OP_PAUSE) != 0;
@@ -321,7 +321,7 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	/*
-	 * A thread at OP_GO_ON is enabled, but its next op may not be. The points can then differ
+	 * A thread at OP_AFTER_ENABLE is enabled, but its next op may not be. The points can then differ
 	 * from those of the run whose prefix this run should repeat.
 	 */
 	bounded->needs_all = bounded->is_focused && run_tree_has_strayed(&bounded->tree);

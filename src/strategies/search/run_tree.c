@@ -193,8 +193,8 @@ static void run_tree_note_access(struct run_tree *tree, uint32_t variable, uint6
 
 bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t positions, uint64_t what)
 {
-	if (tree->met_epoch[variable] != tree->epoch) {
-		tree->met_epoch[variable] = tree->epoch;
+	if (tree->seen_epoch[variable] != tree->epoch) {
+		tree->seen_epoch[variable] = tree->epoch;
 		tree->counts[variable] = tree->positions[variable] = tree->prints[variable] = 0;
 		tree->seen[tree->seen_count++] = (uint16_t)variable;
 	}

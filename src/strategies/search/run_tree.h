@@ -125,7 +125,7 @@ struct run_tree {
 	} path[RUN_TREE_DEVIATIONS_MOST];
 	uint32_t seen_count; /* number of variables behind the last deviation */
 	uint16_t seen[KEY_TABLE_CAPACITY];
-	uint32_t met_epoch[KEY_TABLE_CAPACITY];
+	uint32_t seen_epoch[KEY_TABLE_CAPACITY];
 	uint32_t counts[KEY_TABLE_CAPACITY];
 	uint16_t positions[KEY_TABLE_CAPACITY];
 	uint32_t same_count, same_epoch; /* points of `node` that are equivalent to others */

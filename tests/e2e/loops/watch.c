@@ -12,15 +12,15 @@
 #include "abi/instrument_abi.h"
 #include "shapes.h"
 
-#define TOLD_MOST 65536
+#define REPORTED_MOST 65536
 #define PAGE ((uintptr_t)4096)
 
 struct reported {
 	uint64_t address, behind; /* the address behind the point */
 };
 
-struct reported reported[TOLD_MOST];
-struct reported *told_end = reported;
+struct reported reported[REPORTED_MOST];
+struct reported *reported_end = reported;
 struct wanted_memory raddle_wanted_v5;
 
 /* Every entry does the same. */
@@ -32,11 +32,11 @@ struct wanted_memory raddle_wanted_v5;
 	ENTRY("raddle_site_" kind "8_v3")                                                          \
 	ENTRY("raddle_site_" kind "16_v3")
 __asm__(".text\n" ENTRY("raddle_site_v3") ENTRIES("load")
-		ENTRIES("store") "	movq told_end(%rip), %r11\n"
+		ENTRIES("store") "	movq reported_end(%rip), %r11\n"
 				 "	movq %r10, (%r11)\n"
 				 "	movq (%rsp), %r10\n"
 				 "	movq %r10, 8(%r11)\n"
-				 "	addq $16, told_end(%rip)\n"
+				 "	addq $16, reported_end(%rip)\n"
 				 "	ret\n");
 
 static const struct instrumented_module *module;
@@ -109,15 +109,15 @@ struct run {
 	unsigned count; /* reported */
 	struct {
 		uint64_t start, end;
-	} accesses[TOLD_MOST];
+	} accesses[REPORTED_MOST];
 };
 
 static void make(struct run *run, const struct shape *shape, int n)
 {
 	fill();
-	told_end = reported;
+	reported_end = reported;
 	run->result = shape->run(&room, n);
-	run->count = (unsigned)(told_end - reported);
+	run->count = (unsigned)(reported_end - reported);
 	run->after = room;
 	for (unsigned i = 0; i < run->count; i++) {
 		run->accesses[i].start = reported[i].address;

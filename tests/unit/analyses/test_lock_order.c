@@ -213,7 +213,7 @@ static void test_gate__of_readers_keeps_nobody_apart(void **unused)
 	}
 }
 
-static void test_start__orders_a_child_after_what_came_before_it(void **unused)
+static void test_start__orders_a_child_after_earlier_steps(void **unused)
 {
 	struct synthetic_run run = begin();
 
@@ -240,7 +240,7 @@ static void test_start__orders_across_runs(void **unused)
 	assert_int_equal(count(&first, &second), 0);
 }
 
-static void test_join__orders_what_comes_after_it(void **unused)
+static void test_join__orders_later_steps(void **unused)
 {
 	struct synthetic_run run = begin();
 
@@ -428,9 +428,9 @@ int main(void)
 		cmocka_unit_test(test_circles__of_equal_code_are_one_candidate),
 		cmocka_unit_test(test_gate__keeps_a_circle_from_closing),
 		cmocka_unit_test(test_gate__of_readers_keeps_nobody_apart),
-		cmocka_unit_test(test_start__orders_a_child_after_what_came_before_it),
+		cmocka_unit_test(test_start__orders_a_child_after_earlier_steps),
 		cmocka_unit_test(test_start__orders_across_runs),
-		cmocka_unit_test(test_join__orders_what_comes_after_it),
+		cmocka_unit_test(test_join__orders_later_steps),
 		cmocka_unit_test(test_readers__do_not_wait_for_readers),
 		cmocka_unit_test(test_attempt__holds_but_does_not_wait),
 		cmocka_unit_test(test_attempt__that_fails_holds_nothing),

@@ -171,7 +171,7 @@ static void test_violations__are_not_what_is_serialisable(void **unused)
 }
 
 /* The second situation: a common lock that is released between the accesses of one unit. */
-static void test_violations__come_through_locks_that_are_given_back(void **unused)
+static void test_violations__through_released_locks(void **unused)
 {
 	struct candidates kept = find("(RxRy)", "(WxWy)");
 	struct candidates given_back = find("(Rx)(Ry)", "(WxWy)");
@@ -192,7 +192,7 @@ static void test_violations__come_through_locks_that_are_given_back(void **unuse
 }
 
 /* The first situation: one of them does without the lock. */
-static void test_violations__come_where_one_takes_no_lock(void **unused)
+static void test_violations__where_one_thread_takes_no_lock(void **unused)
 {
 	struct candidates found = find("(RxWx)", "Wx");
 
@@ -203,7 +203,7 @@ static void test_violations__come_where_one_takes_no_lock(void **unused)
 	candidates_release(&found);
 }
 
-static void test_violations__come_between_readers_of_a_lock(void **unused)
+static void test_violations__between_readers_of_a_lock(void **unused)
 {
 	struct candidates readers = find("r(RxRx)", "r(Wx)");
 	struct candidates writer = find("r(RxRx)", "(Wx)");
@@ -279,9 +279,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_violations__are_the_eleven_of_the_table),
 		cmocka_unit_test(test_violations__are_not_what_is_serialisable),
-		cmocka_unit_test(test_violations__come_through_locks_that_are_given_back),
-		cmocka_unit_test(test_violations__come_where_one_takes_no_lock),
-		cmocka_unit_test(test_violations__come_between_readers_of_a_lock),
+		cmocka_unit_test(test_violations__through_released_locks),
+		cmocka_unit_test(test_violations__where_one_thread_takes_no_lock),
+		cmocka_unit_test(test_violations__between_readers_of_a_lock),
 		cmocka_unit_test(test_violations__heed_the_locks_of_both),
 		cmocka_unit_test(test_violations__respect_waiting),
 		cmocka_unit_test(test_violations__shown_are_those_of_the_run),

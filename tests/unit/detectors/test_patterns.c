@@ -402,7 +402,7 @@ static void observe_orders(void)
 	observe_op(3, OP_MUTEX_LOCK, 16, false);
 }
 
-static void test_patterns__has_orders_where_told_so(void **unused)
+static void test_patterns__has_orders_where_asked(void **unused)
 {
 	const struct pattern *patterns;
 
@@ -442,7 +442,7 @@ static void test_patterns__orders_beginnings_of_threads(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(has_orders_where_told_so),
+		TEST(has_orders_where_asked),
 		TEST(orders_beginnings_of_threads),
 		TEST(order_patterns),
 		TEST(atomicity_patterns),

@@ -11,7 +11,7 @@
 
 #include "support/race_events.h"
 
-static void test_race__says_what_happened(void **unused)
+static void test_race__describes_both_accesses(void **unused)
 {
 	static const struct detector_event events[] = {
 		TWO, ACCESS(ATOMIC_STORE, 1, X + 2, 2, RELEASE), ACCESS(STORE, 2, X, 8, 0)};
@@ -178,7 +178,7 @@ static void test_race__is_silent_once_memory_does_not_fit(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_race__says_what_happened),
+		TEST(test_race__describes_both_accesses),
 		TEST(test_race__memory_under_another_name_has_no_past),
 		TEST(test_race__ignored_pairs_end_no_run),
 		TEST(test_race__where_it_only_watches_no_run_ends),

@@ -207,7 +207,7 @@ static void wait_then_end(void)
 	end_under_lock();
 }
 
-/* workers_until_told: main waits with a limit instead of sleeping. */
+/* workers_until_asked_to_end: main waits with a limit instead of sleeping. */
 static void workers_until_limit(void *unused)
 {
 	(void)unused;
@@ -286,7 +286,7 @@ static void waits_of_no_time(void *unused)
 	run_beside(expire_until_over, 1, sleep_briefly_then_end);
 }
 
-/* calls_until_told: calls that are no scheduling points, 256 of them to each yield. */
+/* calls_until_asked_to_end: calls that are no scheduling points, 256 of them to each yield. */
 static void *call_until_over(void *unused)
 {
 	while (!scene.is_over) {
@@ -302,7 +302,7 @@ static void sleep_then_end_unlocked(void)
 	scene.is_over = true;
 }
 
-static void calls_until_told(void *unused)
+static void calls_until_asked_to_end(void *unused)
 {
 	(void)unused;
 	run_beside(call_until_over, 1, sleep_then_end_unlocked);
@@ -465,7 +465,7 @@ static uint64_t fire_timer(void)
 	return scene.timer_ns;
 }
 
-/* calls_until_told with a timer, whose handler ends the loop. */
+/* calls_until_asked_to_end with a timer, whose handler ends the loop. */
 static void timer_ends_loop(void *unused)
 {
 	(void)unused;
@@ -489,7 +489,7 @@ PASSES(handed_to_and_fro, STEPS_MOST)
 PASSES(time_polled, STEPS_MOST)
 PASSES(time_polled_without_steps, STEPS_MOST)
 PASSES(waits_of_no_time, 20000)
-PASSES(calls_until_told, 1000)
+PASSES(calls_until_asked_to_end, 1000)
 PASSES(spin_for_sleeper, 1000)
 PASSES(waits_blindly, STEPS_MOST)
 PASSES(limit_beside_computation, STEPS_MOST)
@@ -628,7 +628,7 @@ int main(void)
 		cmocka_unit_test(test_clock__time_polled),
 		cmocka_unit_test(test_clock__time_polled_without_steps),
 		cmocka_unit_test(test_clock__waits_of_no_time),
-		cmocka_unit_test(test_clock__calls_until_told),
+		cmocka_unit_test(test_clock__calls_until_asked_to_end),
 		cmocka_unit_test(test_clock__spin_for_sleeper),
 		cmocka_unit_test(test_clock__waits_blindly),
 		cmocka_unit_test(test_clock__limit_beside_computation),

@@ -107,7 +107,7 @@ static void test_signal__is_never_lost_to_a_waiter(void **state)
 	assert_true(runs > 1000);
 }
 
-static void test_spurious_wakeups__happen_and_do_no_harm_to_a_loop(void **state)
+static void test_spurious_wakeups__do_no_harm_to_a_loop(void **state)
 {
 	static const struct simulation spurious = {.has_spurious_wakeups = true};
 
@@ -547,7 +547,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signal__is_never_lost_to_a_waiter),
-		cmocka_unit_test(test_spurious_wakeups__happen_and_do_no_harm_to_a_loop),
+		cmocka_unit_test(test_spurious_wakeups__do_no_harm_to_a_loop),
 		cmocka_unit_test(test_lost_signals__are_counted_and_reported),
 		cmocka_unit_test(test_stuck__has_one_kind_under_every_schedule),
 		cmocka_unit_test(test_signal__may_wake_any_waiter),

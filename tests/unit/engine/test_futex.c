@@ -121,7 +121,7 @@ static void test_mutex_made_of_a_futex__works_in_every_schedule(void **state)
 
 /* ---- single calls ---- */
 
-static void wait_in_vain(void *argument)
+static void wait_without_wake(void *argument)
 {
 	struct scene *s = argument;
 
@@ -134,7 +134,7 @@ static void wait_in_vain(void *argument)
 static void test_wait__compares_and_times_out(void **state)
 {
 	(void)state;
-	expect_pass(run(wait_in_vain));
+	expect_pass(run(wait_without_wake));
 	assert_int_equal(scene.result[0], -EAGAIN);
 	assert_int_equal(scene.result[1], -ETIMEDOUT);
 	assert_int_equal(scene.result[2], 0);

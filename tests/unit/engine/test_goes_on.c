@@ -130,7 +130,7 @@ static uint64_t run(struct scene *scene, const struct strategy *strategy, bool d
 	return outcome->step;
 }
 
-static void test_goes_on__changes_no_step(void **state)
+static void test_continuing__changes_no_step(void **state)
 {
 	static struct scene without, with;
 	const uint64_t steps = run(&without, &asked_always, false);
@@ -148,7 +148,7 @@ static void test_goes_on__changes_no_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goes_on__changes_no_step),
+		cmocka_unit_test(test_continuing__changes_no_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

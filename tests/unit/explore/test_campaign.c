@@ -254,7 +254,7 @@ static void test_campaign__says_what_a_program_without_threads_did(void **state)
 	assert_int_equal(fixture->heard.found, 1);
 }
 
-static void test_campaign__tolerates_what_it_is_told_to(void **state)
+static void test_campaign__tolerates_the_given_outcomes(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 		TEST(test_campaign__refuses_to_leave_a_forced_restart),
 		TEST(test_campaign__ends_where_the_user_interrupts),
 		TEST(test_campaign__says_what_a_program_without_threads_did),
-		TEST(test_campaign__tolerates_what_it_is_told_to),
+		TEST(test_campaign__tolerates_the_given_outcomes),
 		TEST(test_campaign__asks_the_users_judge),
 	};
 

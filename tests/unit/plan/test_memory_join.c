@@ -116,7 +116,7 @@ static uint32_t count_points(const struct contract_memory *memory)
 }
 
 /* The same touches, dealt out to workers otherwise. */
-static void test_memory_join__does_not_tell_who_learnt_what(void **unused)
+static void test_memory_join__is_independent_of_the_learner(void **unused)
 {
 	struct contract_memory *blocks[BLOCKS], *alone[BLOCKS];
 
@@ -152,7 +152,7 @@ static void add_via(struct memory_variable *variable, uint16_t group)
 	variable->via[i] = group;
 }
 
-static void test_memory_join__keeps_groups_that_do_not_meet(void **unused)
+static void test_memory_join__keeps_disjoint_groups(void **unused)
 {
 	struct contract_memory *blocks[BLOCKS];
 	const struct memory_variable *joined;
@@ -306,8 +306,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_join__shares_what_two_workers_saw_one_thread_each_do),
-		cmocka_unit_test(test_memory_join__does_not_tell_who_learnt_what),
-		cmocka_unit_test(test_memory_join__keeps_groups_that_do_not_meet),
+		cmocka_unit_test(test_memory_join__is_independent_of_the_learner),
+		cmocka_unit_test(test_memory_join__keeps_disjoint_groups),
 		cmocka_unit_test(test_memory_join__joins_sites_by_module),
 		cmocka_unit_test(test_memory_join__shares_racy_sites),
 		cmocka_unit_test(test_memory_join__drops_what_a_full_table_cannot_take),

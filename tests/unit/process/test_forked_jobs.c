@@ -21,7 +21,7 @@ struct office {
 	uint32_t known;		 /* knowledge from the answers so far */
 	uint32_t agains;	 /* forked jobs that were sent out once more */
 	uint32_t at_work_beside; /* when an exclusive run was requested */
-	bool wants_quiet;
+	bool wants_no_message;
 };
 
 static void sleep_ms(long ms)
@@ -195,12 +195,12 @@ static void test_job__say_that_one_was_killed(void **unused)
 	assert_int_equal(office.taken_count, 3);
 }
 
-static bool wants_quiet(void *context, uint32_t number, const struct strbuf *answer)
+static bool wants_no_message(void *context, uint32_t number, const struct strbuf *answer)
 {
 	const struct office *office = context;
 
 	(void)answer;
-	return office->wants_quiet && number % 5 == 0;
+	return office->wants_no_message && number % 5 == 0;
 }
 
 /* Takes an answer while no other job runs. */
@@ -216,12 +216,12 @@ static int take_alone(
 
 static void test_job__leave_a_taker_alone(void **unused)
 {
-	struct office office = {.wants_quiet = true};
+	struct office office = {.wants_no_message = true};
 
 	(void)unused;
 	assert_int_equal(run(&office, (struct jobs){.workers = 4,
 					      .take = take_alone,
-					      .needs_exclusive_run = wants_quiet}),
+					      .needs_exclusive_run = wants_no_message}),
 		0);
 	assert_int_equal(office.at_work_beside, 0);
 	assert_int_equal(office.taken_count, FORKED_JOBS);

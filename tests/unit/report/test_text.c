@@ -85,7 +85,7 @@ static void replace(char **text, const char *by)
 	*text = strdup(by);
 }
 
-static void test_report__tells_the_whole_story(void **state)
+static void test_report__contains_every_part(void **state)
 {
 	char *text = report((struct report_style){.columns = 80});
 
@@ -94,7 +94,7 @@ static void test_report__tells_the_whole_story(void **state)
 	free(text);
 }
 
-static void test_report__tells_once_what_several_wait_for(void **state)
+static void test_report__names_once_what_several_wait_for(void **state)
 {
 	const char *first;
 	char *text;
@@ -342,9 +342,9 @@ static void test_report__of_an_empty_finding_is_its_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_FINDING(test_report__tells_the_whole_story),
+		WITH_FINDING(test_report__contains_every_part),
 		WITH_FINDING(test_report__keeps_to_the_columns_given),
-		WITH_FINDING(test_report__tells_once_what_several_wait_for),
+		WITH_FINDING(test_report__names_once_what_several_wait_for),
 		WITH_FINDING(test_report__colours_only_when_asked),
 		WITH_FINDING(test_report__lets_no_control_character_through),
 		WITH_FINDING(test_report__shows_library_frames_when_asked),

@@ -90,7 +90,7 @@ static void test_store__keeps_the_trace_of_the_run_that_it_keeps(void **state)
 	store_close(store);
 }
 
-static void test_store__tells_equal_signatures_of_other_programs_apart(void **state)
+static void test_store__distinguishes_equal_signatures_of_other_programs(void **state)
 {
 	struct store *store = open_store(STORE_WRITE);
 	struct finding finding = numbered_finding(1);
@@ -273,7 +273,7 @@ static void test_store__refuses_a_damaged_database(void **state)
 	(void)close(fd);
 }
 
-static void test_store__says_that_a_file_is_in_the_way(void **state)
+static void test_store__reports_a_file_in_place_of_the_folder(void **state)
 {
 	(void)state;
 	run_or_fail("touch %s/.raddle", folder);
@@ -463,7 +463,7 @@ int main(void)
 		WITH_FOLDER(test_store__keeps_findings_across_processes),
 		WITH_FOLDER(test_store__counts_a_known_finding_and_keeps_the_shorter),
 		WITH_FOLDER(test_store__keeps_the_trace_of_the_run_that_it_keeps),
-		WITH_FOLDER(test_store__tells_equal_signatures_of_other_programs_apart),
+		WITH_FOLDER(test_store__distinguishes_equal_signatures_of_other_programs),
 		WITH_FOLDER(test_store__keeps_campaigns),
 		WITH_FOLDER(test_store__knows_only_ids_of_findings),
 		WITH_FOLDER(test_store__says_that_there_is_none),
@@ -471,7 +471,7 @@ int main(void)
 		WITH_FOLDER(test_store__refuses_other_versions),
 		WITH_FOLDER(test_store__refuses_databases_of_others),
 		WITH_FOLDER(test_store__refuses_a_damaged_database),
-		WITH_FOLDER(test_store__says_that_a_file_is_in_the_way),
+		WITH_FOLDER(test_store__reports_a_file_in_place_of_the_folder),
 		WITH_FOLDER(test_store__says_that_a_finding_was_damaged_by_hand),
 		WITH_FOLDER(test_store__compresses_a_long_schedule),
 		WITH_FOLDER(test_store__refuses_damaged_compressed_texts),

@@ -59,7 +59,7 @@ static void test_surroundings__secrets_are_not_kept(void **state)
 	free(json);
 }
 
-static void test_surroundings__known_ones_come_back(void **state)
+static void test_surroundings__known_ones_are_found_again(void **state)
 {
 	char *json;
 
@@ -118,7 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_surroundings__secrets_are_not_kept, set_up),
-		cmocka_unit_test_setup(test_surroundings__known_ones_come_back, set_up),
+		cmocka_unit_test_setup(test_surroundings__known_ones_are_found_again, set_up),
 		cmocka_unit_test_setup(test_surroundings__hashes_have_a_key, set_up),
 		cmocka_unit_test_setup(test_surroundings__what_is_none_changes_nothing, set_up),
 	};

@@ -130,13 +130,13 @@ static void portfolio__begins_with_fixed_schedules(void **unused)
 
 /* Far more threads than a descent can follow. */
 static const struct simulated_op create[] = {CREATE(1)};
-static const struct simulated_code crowd_codes[] = {CODE_REPEATED(create, 40), CODE(shared)};
-static const struct simulated_program crowd = {
-	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
+static const struct simulated_code create_codes[] = {CODE_REPEATED(create, 40), CODE(shared)};
+static const struct simulated_program many_threads = {
+	.codes = create_codes, .code_count = 2, .initial_count = 1};
 
 static void portfolio__gives_turns_of_uniform_to_rff_if_it_is_not_able(void **unused)
 {
-	const struct tally tally = tally_runs(&crowd, 0, EARLY);
+	const struct tally tally = tally_runs(&many_threads, 0, EARLY);
 
 	(void)unused;
 	assert_int_equal(runs_of_arm(&tally, "uniform"), 0);

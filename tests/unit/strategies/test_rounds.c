@@ -110,7 +110,7 @@ static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool
 	return digest;
 }
 
-static void test_rounds__do_not_tell_who_made_which_run(void **unused)
+static void test_rounds__are_independent_of_the_worker(void **unused)
 {
 	uint32_t tested = 0;
 
@@ -161,7 +161,7 @@ static void test_rounds__learning_makes_other_runs(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds__do_not_tell_who_made_which_run),
+		cmocka_unit_test(test_rounds__are_independent_of_the_worker),
 		cmocka_unit_test(test_rounds__ordered_runs_can_be_made_again),
 		cmocka_unit_test(test_rounds__learning_makes_other_runs),
 	};

@@ -25,18 +25,18 @@ static const struct simulated_program mixed = {
 	.codes = mixed_codes, .code_count = 4, .initial_count = 1};
 
 /* Main makes a thousand threads that share a lock, and joins the last. */
-#define CROWD 1000
-static const struct simulated_op crowd_main_ops[] = {CREATE(1)};
-static const struct simulated_op crowd_ops[] = {LOCK(0), ADD(0, 1), UNLOCK(0)};
-static const struct simulated_code crowd_codes[] = {
-	CODE_REPEATED(crowd_main_ops, CROWD), CODE(crowd_ops)};
-static const struct simulated_program crowd = {
-	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
+#define MANY 1000
+static const struct simulated_op many_main_ops[] = {CREATE(1)};
+static const struct simulated_op many_ops[] = {LOCK(0), ADD(0, 1), UNLOCK(0)};
+static const struct simulated_code many_codes[] = {
+	CODE_REPEATED(many_main_ops, MANY), CODE(many_ops)};
+static const struct simulated_program many_threads = {
+	.codes = many_codes, .code_count = 2, .initial_count = 1};
 
 /* The maximum number of threads of a run; each does one op. */
 static const struct simulated_op short_ops[] = {ADD(0, 1)};
 static const struct simulated_code full_codes[] = {
-	CODE_REPEATED(crowd_main_ops, THREAD_CAPACITY - 1), CODE(short_ops)};
+	CODE_REPEATED(many_main_ops, THREAD_CAPACITY - 1), CODE(short_ops)};
 static const struct simulated_program full = {
 	.codes = full_codes, .code_count = 2, .initial_count = 1};
 
@@ -177,7 +177,7 @@ static void strategies__keep_no_addresses_in_their_state(void **unused)
 	}
 }
 
-static void strategies__go_on_after_a_run_that_died(void **unused)
+static void strategies__continue_after_a_run_that_died(void **unused)
 {
 	(void)unused;
 	for (uint32_t i = 0; i < strategy_count; i++) {
@@ -217,10 +217,10 @@ static void strategies__carry_a_thousand_threads(void **unused)
 	for (uint32_t i = 0; i < strategy_count; i++) {
 		struct simulated_campaign campaign;
 
-		simulated_campaign_init(&campaign, &crowd, strategies[i], 0, 2);
+		simulated_campaign_init(&campaign, &many_threads, strategies[i], 0, 2);
 		assert_int_equal(simulated_campaign_count(&campaign, 3, OUTCOME_PASSED), 3);
-		assert_int_equal(campaign.run.thread_count, CROWD + 1);
-		assert_int_equal(campaign.run.step_count, CROWD + 4 * CROWD);
+		assert_int_equal(campaign.run.thread_count, MANY + 1);
+		assert_int_equal(campaign.run.step_count, MANY + 4 * MANY);
 		simulated_campaign_release(&campaign);
 	}
 }
@@ -258,7 +258,7 @@ int main(void)
 		cmocka_unit_test(strategies__repeat_a_campaign_of_the_same_seed),
 		cmocka_unit_test(strategies__differ_between_seeds_when_random),
 		cmocka_unit_test(strategies__keep_no_addresses_in_their_state),
-		cmocka_unit_test(strategies__go_on_after_a_run_that_died),
+		cmocka_unit_test(strategies__continue_after_a_run_that_died),
 		cmocka_unit_test(strategies__take_over_from_another_hand),
 		cmocka_unit_test(strategies__carry_a_thousand_threads),
 		cmocka_unit_test(strategies__carry_as_many_threads_as_a_run_may_have),

@@ -161,7 +161,7 @@ static void test_data__says_where_it_is_declared_unless_brief(void **state)
 	assert_name(subject, address, 8, "accounts[0].balance");
 }
 
-static void test_data__size_tells_members_of_unions_apart(void **state)
+static void test_data__size_distinguishes_members_of_unions(void **state)
 {
 	struct subject *subject = *state;
 	const uint64_t account = printed(subject, "accounts") + printed(subject, "account_size");
@@ -172,7 +172,7 @@ static void test_data__size_tells_members_of_unions_apart(void **state)
 	assert_name(subject, whole + 4, 4, "accounts[1].halves[1]");
 }
 
-static void test_data__size_tells_structs_from_first_members(void **state)
+static void test_data__size_distinguishes_structs_from_first_members(void **state)
 {
 	struct subject *subject = *state;
 	const uint64_t account = printed(subject, "accounts");
@@ -403,8 +403,8 @@ int main(void)
 {
 	const struct CMUnitTest in_c[] = {TEST(test_data__steps_into_arrays_and_structs),
 		TEST(test_data__says_where_it_is_declared_unless_brief),
-		TEST(test_data__size_tells_members_of_unions_apart),
-		TEST(test_data__size_tells_structs_from_first_members),
+		TEST(test_data__size_distinguishes_members_of_unions),
+		TEST(test_data__size_distinguishes_structs_from_first_members),
 		TEST(test_data__passes_through_what_has_no_name), TEST(test_data__names_bit_fields),
 		TEST(test_data__names_thread_locals),
 		TEST(test_data__names_locals_of_a_parked_fiber),

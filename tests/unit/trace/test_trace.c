@@ -54,7 +54,7 @@ static int read_all(const void *bytes, size_t size, struct error *err)
 	return status;
 }
 
-static void test_trace__comes_back_as_it_went(void **state)
+static void test_trace__is_read_as_written(void **state)
 {
 	const struct outcome expected = sample_outcome();
 	size_t size;
@@ -225,7 +225,7 @@ static void test_trace__refuses_what_is_no_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trace__comes_back_as_it_went),
+		cmocka_unit_test(test_trace__is_read_as_written),
 		cmocka_unit_test(test_trace__is_equal_byte_for_byte),
 		cmocka_unit_test(test_trace__without_events_and_threads_is_whole),
 		cmocka_unit_test(test_trace__keeps_4096_deep_threads),

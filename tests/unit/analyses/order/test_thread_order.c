@@ -81,7 +81,7 @@ static void wait_step(
 	thread_order_add_waits(order, &event);
 }
 
-static void test_waits__order_who_is_told(void **unused)
+static void test_waits__order_the_signalled_thread(void **unused)
 {
 	struct thread_order *order = thread_order_new(&run);
 	const struct epoch *before, *other;
@@ -135,7 +135,7 @@ static void test_waits__order_at_barriers(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits__order_who_is_told),
+		cmocka_unit_test(test_waits__order_the_signalled_thread),
 		cmocka_unit_test(test_waits__order_at_barriers),
 		cmocka_unit_test(test_epochs__follow_creation_and_join),
 		cmocka_unit_test(test_epochs__of_different_runs_ask_either_run),

@@ -10,7 +10,7 @@
 
 #include "support/trace_by_hand.h"
 
-static void test_constraints__a_read_may_come_before_a_write(void **state)
+static void test_constraints__a_read_may_precede_a_write(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -98,7 +98,7 @@ static void test_constraints__a_failed_try_lies_in_a_section(void **state)
 }
 
 /* A thread that has seen the flag also sees the writes before the flag. */
-static void test_constraints__branches_before_keep_their_way(void **state)
+static void test_constraints__branches_before_keep_their_outcome(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -208,7 +208,7 @@ static void test_constraints__who_yields_lets_another_thread_move(void **state)
 	assert_false(may_flip(*state, read_again(*state, true), NULL, false));
 }
 
-static void test_constraints__who_does_not_yield_goes_on(void **state)
+static void test_constraints__a_thread_that_does_not_yield_continues(void **state)
 {
 	assert_true(may_flip(*state, read_again(*state, false), NULL, false));
 }
@@ -263,7 +263,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(test_constraints__##name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		CASE(a_read_may_come_before_a_write),
+		CASE(a_read_may_precede_a_write),
 		CASE(no_write_no_other_value),
 		CASE(creation_orders),
 		CASE(joining_orders),
@@ -271,7 +271,7 @@ int main(void)
 		CASE(a_writer_excludes_readers),
 		CASE(readers_share),
 		CASE(a_failed_try_lies_in_a_section),
-		CASE(branches_before_keep_their_way),
+		CASE(branches_before_keep_their_outcome),
 		CASE(what_was_read_before_a_chunk_is_known),
 		cmocka_unit_test_setup_teardown(
 			test_constraints__who_holds_the_lock_sees_last_writes_only, set_up,
@@ -280,7 +280,7 @@ int main(void)
 		CASE(what_was_seen_under_a_lock_stays),
 		CASE(what_was_seen_without_a_lock_may_change),
 		CASE(who_yields_lets_another_thread_move),
-		CASE(who_does_not_yield_goes_on),
+		CASE(a_thread_that_does_not_yield_continues),
 		CASE(quotients_go_towards_zero),
 		CASE(a_divisor_may_be_zero),
 	};

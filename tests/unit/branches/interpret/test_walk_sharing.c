@@ -267,7 +267,7 @@ static void test_sharing__what_a_function_may_have_written(void **state)
 	free_run(run);
 }
 
-static void test_sharing__many_threads_are_not_told_apart(void **state)
+static void test_sharing__many_threads_are_not_distinguished(void **state)
 {
 	struct course *run = make_run(THREADS_MOST);
 
@@ -297,7 +297,7 @@ int main(void)
 		CASE(what_is_shared_later_is_settled_again),
 		CASE(halves_of_a_word_are_apart),
 		CASE(what_a_function_may_have_written),
-		CASE(many_threads_are_not_told_apart),
+		CASE(many_threads_are_not_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

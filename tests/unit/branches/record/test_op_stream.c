@@ -11,7 +11,7 @@
 
 #define OPS 5000
 
-static void assert_alike(const struct record_op *a, const struct record_op *b)
+static void assert_same_streams(const struct record_op *a, const struct record_op *b)
 {
 	const struct op_stream_op of_a = op_stream_op_of(a), of_b = op_stream_op_of(b);
 
@@ -52,12 +52,12 @@ static void test_read__gives_back_what_was_written(void **state)
 		struct record_op op;
 
 		from = op_stream_read(&read, from, at, &op);
-		assert_alike(&op, &ops[i]);
+		assert_same_streams(&op, &ops[i]);
 	}
 	assert_ptr_equal(from, at);
 }
 
-static void test_write__takes_a_byte_for_what_comes_again(void **state)
+static void test_write__takes_a_byte_for_repetitions(void **state)
 {
 	static struct op_stream written;
 	uint8_t bytes[OP_STREAM_MOST + RECORD_NUMBER_SLACK], *at = bytes;
@@ -95,7 +95,7 @@ static void test_write__takes_two_bytes_where_the_argument_grows(void **state)
 		if (i >= 4)
 			assert_int_equal(at - bytes, 2);
 		assert_ptr_equal(op_stream_read(&read, bytes, at, &again), at);
-		assert_alike(&op, &again);
+		assert_same_streams(&op, &again);
 	}
 }
 
@@ -131,7 +131,7 @@ static void test_numbers__are_read_as_they_were_written(void **state)
 }
 
 /* Damaged memory of a guest must not lead the host astray. */
-static void test_read__comes_to_the_end_of_what_is_cut(void **state)
+static void test_read__reads_cut_files_to_their_end(void **state)
 {
 	static struct op_stream stream;
 	const uint8_t bytes[] = {OP_NEW << 1 | 1, 0, 255, 255};
@@ -147,9 +147,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers__are_read_as_they_were_written),
 		cmocka_unit_test(test_read__gives_back_what_was_written),
-		cmocka_unit_test(test_write__takes_a_byte_for_what_comes_again),
+		cmocka_unit_test(test_write__takes_a_byte_for_repetitions),
 		cmocka_unit_test(test_write__takes_two_bytes_where_the_argument_grows),
-		cmocka_unit_test(test_read__comes_to_the_end_of_what_is_cut),
+		cmocka_unit_test(test_read__reads_cut_files_to_their_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

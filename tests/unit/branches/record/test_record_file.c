@@ -96,7 +96,7 @@ static void test_record_file__gives_back_what_was_written(void **state)
 	run_record_release(&after);
 }
 
-static void test_record_file__tells_where_it_was_cut(void **state)
+static void test_record_file__reports_where_it_was_cut(void **state)
 {
 	uint8_t bytes[4096];
 	const size_t size = write_sample(bytes, sizeof bytes);
@@ -163,7 +163,7 @@ static void test_record_file__refuses_more_than_fits_in_memory(void **state)
 	assert_refused("is too long to be read");
 }
 
-static void test_record_file__tells_where_it_cannot_write(void **state)
+static void test_record_file__reports_where_it_cannot_write(void **state)
 {
 	struct run_record record = sample_record();
 	struct error err;
@@ -195,11 +195,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_record_file__gives_back_what_was_written),
-		cmocka_unit_test(test_record_file__tells_where_it_was_cut),
+		cmocka_unit_test(test_record_file__reports_where_it_was_cut),
 		cmocka_unit_test(test_record_file__notices_every_changed_byte),
 		cmocka_unit_test(test_record_file__refuses_other_formats),
 		cmocka_unit_test(test_record_file__refuses_more_than_fits_in_memory),
-		cmocka_unit_test(test_record_file__tells_where_it_cannot_write),
+		cmocka_unit_test(test_record_file__reports_where_it_cannot_write),
 		cmocka_unit_test(test_record_contents__refuse_threads_that_create_themselves),
 	};
 

@@ -14,7 +14,7 @@ static struct object_time at(uint64_t position, uint64_t count)
 }
 
 /* Threads report their objects one after the other, not in the order of the run. */
-static void test_objects__are_those_of_the_moment(void **state)
+static void test_objects__are_the_current_ones(void **state)
 {
 	struct object_table table = {0};
 
@@ -38,7 +38,7 @@ static void test_objects__are_those_of_the_moment(void **state)
 	objects_release(&table);
 }
 
-static void test_objects__of_one_moment_are_in_the_order_that_was_told(void **state)
+static void test_objects__of_one_step_keep_their_order(void **state)
 {
 	struct object_table table = {0};
 
@@ -53,8 +53,8 @@ static void test_objects__of_one_moment_are_in_the_order_that_was_told(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_objects__are_those_of_the_moment),
-		cmocka_unit_test(test_objects__of_one_moment_are_in_the_order_that_was_told),
+		cmocka_unit_test(test_objects__are_the_current_ones),
+		cmocka_unit_test(test_objects__of_one_step_keep_their_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

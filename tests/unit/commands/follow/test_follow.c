@@ -69,7 +69,7 @@ static void test_follow__gives_the_status_of_the_program(void **state)
 	assert_int_equal(WTERMSIG(result.wait_status), 9);
 }
 
-static void test_follow__counts_programs_and_tells_of_none_without_threads(void **state)
+static void test_follow__counts_programs_and_reports_none_without_threads(void **state)
 {
 	struct follow_result result;
 	struct heard heard;
@@ -81,7 +81,7 @@ static void test_follow__counts_programs_and_tells_of_none_without_threads(void 
 	assert_int_equal(heard.ended, 0);
 }
 
-static void test_follow__lets_stopped_processes_go_on(void **state)
+static void test_follow__lets_stopped_processes_continue(void **state)
 {
 	struct follow_result result;
 	struct heard heard;
@@ -133,8 +133,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_follow__gives_the_status_of_the_program),
-		cmocka_unit_test(test_follow__counts_programs_and_tells_of_none_without_threads),
-		cmocka_unit_test(test_follow__lets_stopped_processes_go_on),
+		cmocka_unit_test(test_follow__counts_programs_and_reports_none_without_threads),
+		cmocka_unit_test(test_follow__lets_stopped_processes_continue),
 		cmocka_unit_test(test_follow__kills_a_program_after_its_time),
 		cmocka_unit_test(test_followed_program__is_read_of_a_process),
 	};

@@ -11,7 +11,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static void test_share__waiting_cases_come_first(void **state)
+static void test_share__waiting_cases_are_first(void **state)
 {
 	struct test_case cases[] = {{.state = CASE_LIVE, .novel = 100, .spent_ns = 1},
 		{.state = CASE_SINGLE}, {.state = CASE_WAITING}};
@@ -110,7 +110,7 @@ static void test_suite__ranks_and_joins_findings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share__waiting_cases_come_first),
+		cmocka_unit_test(test_share__waiting_cases_are_first),
 		cmocka_unit_test(test_share__new_pairs_of_locations_attract_time),
 		cmocka_unit_test(test_share__nothing_new_shares_evenly),
 		cmocka_unit_test(test_share__slices),

@@ -18,7 +18,7 @@ static struct arguments_kind classify(char *const *argv)
 
 #define CLASSIFY(...) classify((char *const[]){__VA_ARGS__, NULL})
 
-static void test_arguments_classify__tells_compiling_from_linking(void **state)
+static void test_arguments_classify__separates_compiling_from_linking(void **state)
 {
 	struct arguments_kind kind = CLASSIFY("-O2", "a.c", "-o", "a");
 
@@ -154,7 +154,7 @@ static void test_compile_open_files__opens_those_that_ask_for_lto(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arguments_classify__tells_compiling_from_linking),
+		cmocka_unit_test(test_arguments_classify__separates_compiling_from_linking),
 		cmocka_unit_test(test_arguments_classify__takes_values_of_options_for_no_inputs),
 		cmocka_unit_test(test_arguments_classify__compiles_what_it_cannot_know),
 		cmocka_unit_test(test_arguments_classify__sees_levels_of_debug_information),

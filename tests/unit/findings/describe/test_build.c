@@ -2,7 +2,7 @@
 #include "build_scene.h"
 #include "support/system_wrapper.h"
 
-static void test_build__tells_a_deadlock_in_words(void **state)
+static void test_build__describes_a_deadlock_in_words(void **state)
 {
 	struct scene *scene = *state;
 
@@ -76,7 +76,7 @@ static void test_build__says_which_signal_was_lost(void **state)
 	assert_null(scene->finding.waits[0].holder);
 }
 
-static void test_build__tells_every_other_kind_with_its_location(void **state)
+static void test_build__describes_every_other_kind_with_its_location(void **state)
 {
 	static const struct {
 		enum outcome_kind kind;
@@ -297,11 +297,11 @@ static void test_build__refuses_evidence_that_contradicts_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_SCENE(test_build__tells_a_deadlock_in_words),
+		WITH_SCENE(test_build__describes_a_deadlock_in_words),
 		WITH_SCENE(test_build__gives_one_signature_to_other_threads),
 		WITH_SCENE(test_build__names_heap_objects_by_their_first_use),
 		WITH_SCENE(test_build__says_which_signal_was_lost),
-		WITH_SCENE(test_build__tells_every_other_kind_with_its_location),
+		WITH_SCENE(test_build__describes_every_other_kind_with_its_location),
 		WITH_SCENE(test_build__says_who_holds_what_is_destroyed),
 		WITH_SCENE(test_build__calls_a_spin_lock_what_it_is),
 		WITH_SCENE(test_build__says_that_a_holder_has_gone),

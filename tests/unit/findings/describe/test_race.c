@@ -91,7 +91,7 @@ static void build(struct scene *scene)
 	assert_int_equal(finding_build(&scene->finding, &scene->source, scene->symbols, NULL), 0);
 }
 
-static void test_race__is_told_in_one_line(void **state)
+static void test_race__is_described_in_one_line(void **state)
 {
 	struct scene *scene = *state;
 
@@ -140,7 +140,7 @@ static void test_race__of_freed_memory_says_who_freed_it(void **state)
 	assert_non_null(strstr(scene->finding.title, ", which it has freed (test_race.c:"));
 }
 
-static void test_race__tells_the_locks_that_were_held(void **state)
+static void test_race__names_the_locks_that_were_held(void **state)
 {
 	static char first, second;
 	struct scene *scene = *state;
@@ -160,7 +160,7 @@ static void test_race__tells_the_locks_that_were_held(void **state)
 	assert_null(scene->finding.race[FINDING_LATER].held);
 }
 
-static void test_race__is_the_same_the_other_way_round(void **state)
+static void test_race__is_the_same_in_reverse_order(void **state)
 {
 	struct scene *scene = *state;
 	uint64_t signature;
@@ -221,11 +221,11 @@ static void test_race__refuses_threads_that_are_not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_race__is_told_in_one_line),
+		TEST(test_race__is_described_in_one_line),
 		TEST(test_race__names_a_free),
 		TEST(test_race__of_freed_memory_says_who_freed_it),
-		TEST(test_race__tells_the_locks_that_were_held),
-		TEST(test_race__is_the_same_the_other_way_round),
+		TEST(test_race__names_the_locks_that_were_held),
+		TEST(test_race__is_the_same_in_reverse_order),
 		TEST(test_race__survives_json),
 		TEST(test_race__refuses_threads_that_are_not_there),
 	};

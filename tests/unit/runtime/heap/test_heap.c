@@ -85,12 +85,12 @@ void memory_given_back(uintptr_t start, size_t bytes)
 	(void)bytes;
 }
 
-static unsigned blocks_told;
+static unsigned blocks_reported;
 
 void filter_add_block(const struct heap_block *block)
 {
 	(void)block;
-	blocks_told++;
+	blocks_reported++;
 }
 
 void heap_blocks_made(const struct heap_block *block, uint8_t kind)
@@ -172,7 +172,7 @@ static void test_heap__finds_every_byte_of_a_block_and_no_other(void **state)
 	assert_false(heap_find(&block, &block));
 }
 
-static void test_heap__tells_whose_names_end(void **state)
+static void test_heap__reports_whose_names_end(void **state)
 {
 	(void)state;
 	heap_made(at(0x1000), 100, 77, BLOCK_MALLOC);
@@ -224,7 +224,7 @@ static void test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out(voi
 	assert_int_not_equal(block.name, name);
 }
 
-static void test_heap_was_freed__tells_who_did_until_it_is_given_out(void **state)
+static void test_heap_was_freed__names_the_thread_until_reuse(void **state)
 {
 	struct heap_free freed;
 
@@ -457,16 +457,16 @@ static void note_visit(const struct heap_block *block)
 	assert_int_equal(block->bytes, 40);
 }
 
-static void test_heap_each__meets_all_blocks(void **state)
+static void test_heap_each__visits_all_blocks(void **state)
 {
 	(void)state;
-	visited = blocks_told = 0;
+	visited = blocks_reported = 0;
 	visited_starts = 0;
 	heap_made(at(0), 40, 5, BLOCK_MALLOC);
 	heap_made(at(4096), 40, 5, BLOCK_MALLOC);
 	heap_made(at(8192), 40, 6, BLOCK_MALLOC);
 	heap_freed(at(4096), 7); /* late uses mean this block */
-	assert_int_equal(blocks_told, 3);
+	assert_int_equal(blocks_reported, 3);
 	heap_each(note_visit);
 	assert_int_equal(visited, 3);
 	assert_int_equal(
@@ -479,18 +479,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_heap__finds_every_byte_of_a_block_and_no_other),
-		TEST(test_heap__tells_whose_names_end),
+		TEST(test_heap__reports_whose_names_end),
 		TEST(test_heap__finds_the_start_of_large_blocks),
 		TEST(test_heap__keeps_the_name_of_a_freed_block_until_it_is_given_out),
 		TEST(test_heap__frees_of_strangers_change_nothing),
-		TEST(test_heap_was_freed__tells_who_did_until_it_is_given_out),
+		TEST(test_heap_was_freed__names_the_thread_until_reuse),
 		TEST(test_heap_was_freed__is_silent_about_other_runs),
 		TEST(test_heap_was_freed__knows_of_blocks_that_moved),
 		TEST(test_heap__moved_blocks_keep_their_name),
 		TEST(test_heap__mappings_can_be_given_back_in_parts),
 		TEST(test_heap__names_do_not_depend_on_the_other_thread),
 		TEST(test_heap__counts_by_site_and_thread), TEST(test_heap__agrees_with_a_list),
-		TEST(test_heap_each__meets_all_blocks)};
+		TEST(test_heap_each__visits_all_blocks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

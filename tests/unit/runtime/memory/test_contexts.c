@@ -140,7 +140,7 @@ static void test_contexts__calls_in_the_allocation_site_of_returns(void **unused
 	assert_int_equal(now(), 0);
 }
 
-static void test_contexts__traces_tell_what_is_needed(void **unused)
+static void test_contexts__traces_show_what_is_needed(void **unused)
 {
 	const struct contract_event *events = block.events;
 
@@ -171,7 +171,7 @@ int main(void)
 		cmocka_unit_test_setup(test_contexts__jumps_leave_functions, set_up),
 		cmocka_unit_test_setup(
 			test_contexts__calls_in_the_allocation_site_of_returns, set_up),
-		cmocka_unit_test_setup(test_contexts__traces_tell_what_is_needed, set_up),
+		cmocka_unit_test_setup(test_contexts__traces_show_what_is_needed, set_up),
 	};
 
 	frames = own;

@@ -105,7 +105,7 @@ static void test_memory__more_new_points_than_are_listed(void **state)
 	assert_int_equal(points, 1);
 }
 
-static void test_memory__nothing_happens_outside_of_runs(void **state)
+static void test_memory__is_inactive_outside_of_runs(void **state)
 {
 	(void)state;
 	run(1);
@@ -120,7 +120,7 @@ static void test_memory__nothing_happens_outside_of_runs(void **state)
 
 /* ---- loops that wait for what is not known to be shared ---- */
 
-static void test_memory__reads_that_come_again_and_again_are_points(void **state)
+static void test_memory__repeated_reads_are_points(void **state)
 {
 	(void)state;
 	run(1);
@@ -172,8 +172,8 @@ int main(void)
 		TEST(test_memory__a_range_is_a_point_where_its_first_point_is),
 		TEST(test_memory__names_that_take_longer_are_found),
 		TEST(test_memory__more_new_points_than_are_listed),
-		TEST(test_memory__nothing_happens_outside_of_runs),
-		TEST(test_memory__reads_that_come_again_and_again_are_points),
+		TEST(test_memory__is_inactive_outside_of_runs),
+		TEST(test_memory__repeated_reads_are_points),
 		TEST(test_memory__reads_with_writes_in_between_are_not),
 		TEST(test_memory__reads_all_over_an_array_are_not),
 		TEST(test_memory__a_turn_is_given_at_the_next_access),

@@ -210,7 +210,7 @@ static void test_memory_freed__is_a_point_where_the_memory_is_shared(void **stat
 }
 
 /* An access or free after the free fails when it is executed. */
-static void test_memory_freed__ends_the_run_of_who_comes_later(void **state)
+static void test_memory_freed__ends_the_run_of_a_later_user(void **state)
 {
 	(void)state;
 	run(1);
@@ -231,7 +231,7 @@ static void test_memory_freed__ends_the_run_of_who_comes_later(void **state)
 }
 
 /* With a race detector, plain accesses are points only after their variable has raced. */
-static void test_memory__plain_accesses_are_told_until_they_race(void **state)
+static void test_memory__plain_accesses_are_reported_until_they_race(void **state)
 {
 	(void)state;
 	memory->mode = MEMORY_RACES;
@@ -244,7 +244,7 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	access_by(0, 0, SITE_STORE, 0x100, 4);
 	access_by(0, 0, SITE_STORE, 0x104, 16);
 	assert_int_equal(notes, 2);
-	tells_quickly = true;
+	reports_quickly = true;
 	access_by(0, 0, SITE_STORE, 0x100, 4);
 	assert_int_equal(reported, 1);
 	access_by(0, 0, SITE_STORE, 0x104, 16); /* one variable after the other */
@@ -387,8 +387,8 @@ int main(void)
 		TEST(test_memory__atomics_are_on_for_the_race_detector),
 		TEST(test_memory_freed__is_a_write_that_shares_memory),
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
-		TEST(test_memory_freed__ends_the_run_of_who_comes_later),
-		TEST(test_memory__plain_accesses_are_told_until_they_race),
+		TEST(test_memory_freed__ends_the_run_of_a_later_user),
+		TEST(test_memory__plain_accesses_are_reported_until_they_race),
 		TEST(test_memory_freed__depends_on_no_other_run_of_the_round),
 		TEST(test_memory_freed__ends_the_run_at_racy_sites_and_others),
 		TEST(test_memory__only_racy_sites_and_atomics_make_points),

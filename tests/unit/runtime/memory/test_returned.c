@@ -125,7 +125,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void test_returned__tells_a_second_free(void **state)
+static void test_returned__reports_a_second_free(void **state)
 {
 	(void)state;
 	give_back(0x10010, 40);
@@ -177,7 +177,7 @@ static void test_returned__reports_a_use_of_a_destroyed_object(void **state)
 	moving.id.index = 3;
 }
 
-static void test_returned__tells_a_use_of_any_part(void **state)
+static void test_returned__reports_a_use_of_any_part(void **state)
 {
 	(void)state;
 	give_back(0x10010, 200);
@@ -190,7 +190,7 @@ static void test_returned__tells_a_use_of_any_part(void **state)
 	assert_int_equal(latest.site, 0x200);
 }
 
-static void test_returned__tells_nothing_of_what_is_given_out_again(void **state)
+static void test_returned__reports_nothing_of_reused_memory(void **state)
 {
 	(void)state;
 	give_back(0x10010, 200);
@@ -226,7 +226,7 @@ static void test_returned__looks_at_nothing_outside_of_runs(void **state)
 enum { UNTOUCHED, GIVEN_OUT, GIVEN_BACK };
 
 /* Every report is true; the control: many of the possible reports are made. */
-static void test_returned__tells_nothing_false_in_random_histories(void **state)
+static void test_returned__reports_nothing_false_in_random_histories(void **state)
 {
 	static uint8_t memory[GRAINS];
 	static uint32_t sizes[GRAINS]; /* sizes of the allocated blocks, by start */
@@ -300,15 +300,14 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_returned__tells_a_second_free, set_up),
+		cmocka_unit_test_setup(test_returned__reports_a_second_free, set_up),
 		cmocka_unit_test_setup(test_returned__reports_a_use_of_a_destroyed_object, set_up),
-		cmocka_unit_test_setup(test_returned__tells_a_use_of_any_part, set_up),
-		cmocka_unit_test_setup(
-			test_returned__tells_nothing_of_what_is_given_out_again, set_up),
+		cmocka_unit_test_setup(test_returned__reports_a_use_of_any_part, set_up),
+		cmocka_unit_test_setup(test_returned__reports_nothing_of_reused_memory, set_up),
 		cmocka_unit_test_setup(test_returned__does_not_look_at_large_blocks, set_up),
 		cmocka_unit_test_setup(test_returned__looks_at_nothing_outside_of_runs, set_up),
 		cmocka_unit_test_setup(
-			test_returned__tells_nothing_false_in_random_histories, set_up),
+			test_returned__reports_nothing_false_in_random_histories, set_up),
 		cmocka_unit_test_setup(test_returned__believes_a_sanitizers_shadow, set_up),
 	};
 

@@ -77,7 +77,7 @@ static void test_spinning__partial_runs_believe_only_known_allocation_sites(void
 	assert_int_equal(gave_way, 1);
 }
 
-static void test_spinning__repeated_reads_give_way(void **state)
+static void test_spinning__repeated_reads_yield(void **state)
 {
 	int flag = 0;
 
@@ -90,7 +90,7 @@ static void test_spinning__repeated_reads_give_way(void **state)
 	assert_int_equal(gave_way, 3);
 }
 
-static void test_spinning__loops_on_several_variables_give_way(void **state)
+static void test_spinning__loops_on_several_variables_yield(void **state)
 {
 	int flags[3] = {0};
 
@@ -100,7 +100,7 @@ static void test_spinning__loops_on_several_variables_give_way(void **state)
 	assert_true(gave_way > 0);
 }
 
-static void test_spinning__failed_updates_give_way(void **state)
+static void test_spinning__failed_updates_yield(void **state)
 {
 	int lock = 1;
 
@@ -173,10 +173,10 @@ static void test_spinning__what_cannot_be_read_begins_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_spinning__repeated_reads_give_way),
+		TEST(test_spinning__repeated_reads_yield),
 		TEST(test_spinning__partial_runs_believe_only_known_allocation_sites),
-		TEST(test_spinning__loops_on_several_variables_give_way),
-		TEST(test_spinning__failed_updates_give_way),
+		TEST(test_spinning__loops_on_several_variables_yield),
+		TEST(test_spinning__failed_updates_yield),
 		TEST(test_spinning__reads_that_find_something_new_do_not),
 		TEST(test_spinning__reads_elsewhere_do_not),
 		TEST(test_spinning__a_write_begins_anew),

@@ -69,11 +69,11 @@ static void checkpoint_cost__makes_fewer_where_they_are_not_used(void **state)
 		checkpoint_cost_taken(&unused, true, 1000);
 		checkpoint_cost_dropped(&unused, 0);
 	}
-	assert_true(checkpoint_cost_pays(&used, 1100));
-	assert_false(checkpoint_cost_pays(&used, 999));
-	assert_false(checkpoint_cost_pays(&unused, 100000));
+	assert_true(checkpoint_cost_saves(&used, 1100));
+	assert_false(checkpoint_cost_saves(&used, 999));
+	assert_false(checkpoint_cost_saves(&unused, 100000));
 	assert_true(
-		checkpoint_cost_pays(&unused, 1100000)); /* 1024 times as long is always enough */
+		checkpoint_cost_saves(&unused, 1100000)); /* 1024 times as long is always enough */
 }
 
 /*
@@ -93,16 +93,16 @@ static void checkpoint_cost__makes_them_where_enough_runs_pass(void **state)
 	assert_true(checkpoint_cost_knows(&cost, 100) && checkpoint_cost_knows(&cost, 90));
 	assert_false(checkpoint_cost_knows(&cost, 95));
 	checkpoint_cost_taken(&cost, false, 1000);
-	assert_false(checkpoint_cost_pays_at(&cost, 100, 1750)); /* one more run */
-	assert_true(checkpoint_cost_pays_at(&cost, 100, 2250));
-	assert_true(checkpoint_cost_pays_at(&cost, 90, 750)); /* three */
-	assert_false(checkpoint_cost_pays_at(&cost, 90, 600));
-	assert_true(checkpoint_cost_pays_at(&cost, 80, 350)); /* seven */
-	assert_true(checkpoint_cost_may_pay_at(&cost, 100));  /* no run was measured yet */
+	assert_false(checkpoint_cost_saves_at(&cost, 100, 1750)); /* one more run */
+	assert_true(checkpoint_cost_saves_at(&cost, 100, 2250));
+	assert_true(checkpoint_cost_saves_at(&cost, 90, 750)); /* three */
+	assert_false(checkpoint_cost_saves_at(&cost, 90, 600));
+	assert_true(checkpoint_cost_saves_at(&cost, 80, 350)); /* seven */
+	assert_true(checkpoint_cost_may_save_at(&cost, 100));  /* no run was measured yet */
 	cost.mean[CHECKPOINT_COST_WITHOUT] = 875;
-	assert_false(checkpoint_cost_may_pay_at(&cost, 100));
-	assert_true(checkpoint_cost_may_pay_at(&cost, 90));
-	assert_false(checkpoint_cost_pays(
+	assert_false(checkpoint_cost_may_save_at(&cost, 100));
+	assert_true(checkpoint_cost_may_save_at(&cost, 90));
+	assert_false(checkpoint_cost_saves(
 		&cost, 1500)); /* it is known where they part: others are not worth it */
 }
 
@@ -131,12 +131,12 @@ static void checkpoint_cost__does_not_believe_the_first_one(void **state)
 	(void)state;
 	checkpoint_cost_begin(&cost);
 	checkpoint_cost_taken(&cost, true, UINT64_C(100) * TAKING_GUESS);
-	assert_true(checkpoint_cost_pays(&cost, UINT64_C(2) * TAKING_GUESS));
+	assert_true(checkpoint_cost_saves(&cost, UINT64_C(2) * TAKING_GUESS));
 	for (int i = 0; i < 40; i++)
 		checkpoint_cost_taken(&cost, false, UINT64_C(100) * TAKING_GUESS);
 	assert_false(
 		/* after so many results, the estimate changes */
-		checkpoint_cost_pays(&cost, UINT64_C(20) * TAKING_GUESS));
+		checkpoint_cost_saves(&cost, UINT64_C(20) * TAKING_GUESS));
 }
 
 int main(void)

@@ -52,7 +52,7 @@ static void test_created_paths__what_the_run_made_is_its_own(void **state)
 	assert_false(note(SYS_unlink, (long)"/u", 0, 0, 0));
 }
 
-static void test_created_paths__folders_tell_relative_names_apart(void **state)
+static void test_created_paths__folders_distinguish_relative_names(void **state)
 {
 	(void)state;
 	assert_false(note(SYS_mkdirat, 4, (long)"d", 0, 0));
@@ -112,7 +112,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_created_paths__what_the_run_made_is_its_own, empty_paths),
 		cmocka_unit_test_setup(
-			test_created_paths__folders_tell_relative_names_apart, empty_paths),
+			test_created_paths__folders_distinguish_relative_names, empty_paths),
 		cmocka_unit_test_setup(
 			test_created_paths__opening_what_has_content_makes_nothing, empty_paths),
 		cmocka_unit_test_setup(test_created_paths__a_bound_socket_is_a_path, empty_paths),

@@ -109,7 +109,7 @@ static bool is_in_bounds(uintptr_t address)
 	return false;
 }
 
-static void test_filter__tells_loops_the_bounds_of_what_is_wanted(void **state)
+static void test_filter__gives_loops_the_wanted_bounds(void **state)
 {
 	const struct heap_block later = {.start = OTHER, .bytes = 201, .site = SITE};
 
@@ -158,7 +158,7 @@ int main(void)
 		TEST(test_filter__wants_the_runs_variables_alone),
 		TEST(test_filter__detectors_hear_of_atomic_accesses),
 		TEST(test_filter__blocks_of_a_location_are_wanted),
-		TEST(test_filter__tells_loops_the_bounds_of_what_is_wanted),
+		TEST(test_filter__gives_loops_the_wanted_bounds),
 		TEST(test_filter__somebody_who_wants_a_turn_is_heard),
 	};
 

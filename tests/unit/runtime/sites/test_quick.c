@@ -56,7 +56,7 @@ static void begin_quickly(void)
 {
 	memory->mode = MEMORY_RACES;
 	contract.plan.detectors = 1;
-	has_detector = tells_quickly = true;
+	has_detector = reports_quickly = true;
 	for (uint64_t number = 1; number < 4; number++) {
 		run(number);
 		quick_begin_run();
@@ -68,23 +68,23 @@ static void begin_quickly(void)
 	quick_forget_all();
 }
 
-static void test_quick__tells_once_in_an_epoch(void **state)
+static void test_quick__reports_once_in_an_epoch(void **state)
 {
 	(void)state;
 	begin_quickly();
 	assert_true(passes(0, SITE_STORE, 0x100));
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told_plainly, 1);
+	assert_int_equal(reported_plainly, 1);
 	assert_true(passes(0, SITE_LOAD, 0x100)); /* is another access */
-	assert_int_equal(told_plainly, 2);
+	assert_int_equal(reported_plainly, 2);
 	assert_true(passes(1, SITE_LOAD, 0x100));
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told_plainly, 4);
+	assert_int_equal(reported_plainly, 4);
 	memory_renamed(0x100, 8);
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(reported + told_plainly, 5);
+	assert_int_equal(reported + reported_plainly, 5);
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(reported + told_plainly, 5);
+	assert_int_equal(reported + reported_plainly, 5);
 }
 
 /* Sites learn it in the first run: the access is examined once more. */
@@ -114,7 +114,7 @@ static void test_quick__looks_once_at_what_is_not_shared(void **state)
 	memory_renamed(0x1000, 1024); /* more than is looked for */
 	assert_false(quick_is_repeated(
 		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
-	assert_int_equal(told_plainly, 0);
+	assert_int_equal(reported_plainly, 0);
 }
 
 static void test_quick__looks_closer_at_what_is_not_plain(void **state)
@@ -140,11 +140,11 @@ static void test_quick__sites_are_learnt_of_before_they_pass(void **state)
 	begin_quickly();
 	memory->sites[0] = SITE_ON;
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told_plainly, 0);
+	assert_int_equal(reported_plainly, 0);
 	assert_true(memory->sites[0] & SITE_SHARED);
 	quick_forget_all();
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_int_equal(told_plainly, 1);
+	assert_int_equal(reported_plainly, 1);
 }
 
 static void test_quick__somebody_who_wants_a_turn_is_heard(void **state)
@@ -418,7 +418,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_site_reached__measures_strings_and_ranges),
-		TEST(test_quick__tells_once_in_an_epoch),
+		TEST(test_quick__reports_once_in_an_epoch),
 		TEST(test_quick__looks_once_at_what_is_not_shared),
 		TEST(test_quick__looks_closer_at_what_is_not_plain),
 		TEST(test_quick__sites_are_learnt_of_before_they_pass),

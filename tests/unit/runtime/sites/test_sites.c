@@ -127,7 +127,7 @@ static bool all(uint8_t kind, uint8_t *state)
 
 /* ---- registry ---- */
 
-static void test_sites__a_module_has_the_same_range_when_it_comes_again(void **state)
+static void test_sites__a_reloaded_module_has_the_same_range(void **state)
 {
 	struct fake_module one = make_module(SITE_LOAD);
 	struct fake_module two = make_module(SITE_STORE);
@@ -164,7 +164,7 @@ static void test_sites__another_build_has_another_range(void **state)
 	free_module(&fake);
 }
 
-static void test_sites__a_module_that_tells_twice_is_one(void **state)
+static void test_sites__a_module_that_reports_twice_is_one(void **state)
 {
 	struct fake_module fake = make_module(SITE_LOAD);
 
@@ -280,7 +280,7 @@ static void test_sites__without_a_point_are_never_switched(void **state)
 	free_module(&fake);
 }
 
-static void test_sites__code_that_cannot_be_written_is_told_of_once(void **state)
+static void test_sites__code_that_cannot_be_written_is_reported_once(void **state)
 {
 	struct fake_module fake = make_module(SITE_LOAD);
 	char first[sizeof memory->refusal];
@@ -307,16 +307,16 @@ static void test_sites__code_that_cannot_be_written_is_told_of_once(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sites__a_module_has_the_same_range_when_it_comes_again),
+		TEST(test_sites__a_reloaded_module_has_the_same_range),
 		TEST(test_sites__another_build_has_another_range),
-		TEST(test_sites__a_module_that_tells_twice_is_one),
+		TEST(test_sites__a_module_that_reports_twice_is_one),
 		TEST(test_sites__another_layout_of_records_is_refused),
 		TEST(test_sites__nobody_drives),
 		TEST(test_sites__more_than_there_is_room_for_stay_off),
 		TEST(test_sites__are_switched_on_and_off),
 		TEST(test_sites__that_are_turned_off_do_nothing_and_keep_the_distance),
 		TEST(test_sites__without_a_point_are_never_switched),
-		TEST(test_sites__code_that_cannot_be_written_is_told_of_once),
+		TEST(test_sites__code_that_cannot_be_written_is_reported_once),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

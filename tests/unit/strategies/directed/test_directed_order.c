@@ -235,7 +235,7 @@ static const struct simulated_op early_updater[] = {
 static const struct simulated_op early_intruder[] = {SOME, LOCK(1), SET(0, 2), UNLOCK(1), SOME};
 PROGRAM(half_locked, early_updater, early_intruder);
 
-static void test_order__learns_which_locks_are_in_the_way(void **state)
+static void test_order__learns_which_locks_prevent_it(void **state)
 {
 	const struct directed_order order = {
 		.access_count = 3,
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test(test_order__at_its_object),
 		cmocka_unit_test(test_order__of_two_variables),
 		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
-		cmocka_unit_test(test_order__learns_which_locks_are_in_the_way),
+		cmocka_unit_test(test_order__learns_which_locks_prevent_it),
 		cmocka_unit_test(test_order__of_a_lock_lets_threads_release_it),
 		cmocka_unit_test(test_order__of_threads_that_do_the_same),
 		cmocka_unit_test(test_order__is_void_for_who_looks_again),

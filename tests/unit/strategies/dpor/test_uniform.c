@@ -59,9 +59,9 @@ static const struct simulated_program long_program = {
 /* More threads than a descent follows. */
 static const struct simulated_op create[] = {CREATE(1)};
 static const struct simulated_op member[] = {ADD(0, 1)};
-static const struct simulated_code crowd_codes[] = {CODE_REPEATED(create, 40), CODE(member)};
-static const struct simulated_program crowd = {
-	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
+static const struct simulated_code many_codes[] = {CODE_REPEATED(create, 40), CODE(member)};
+static const struct simulated_program many_threads = {
+	.codes = many_codes, .code_count = 2, .initial_count = 1};
 
 static uint64_t failures(
 	const struct simulated_program *program, const struct strategy *strategy, uint64_t runs)
@@ -119,8 +119,8 @@ static void uniform__is_not_able_without_room_for_a_run(void **unused)
 {
 	(void)unused;
 	assert_int_equal(ability_after(&long_program, &long_program, 5), NOT_ABLE);
-	assert_int_equal(ability_after(&crowd, &crowd, 5), NOT_ABLE);
-	assert_int_equal(ability_after(&blocking, &crowd, 20), NOT_ABLE);
+	assert_int_equal(ability_after(&many_threads, &many_threads, 5), NOT_ABLE);
+	assert_int_equal(ability_after(&blocking, &many_threads, 20), NOT_ABLE);
 }
 
 static void uniform__is_partly_able_without_accesses_to_memory(void **unused)

@@ -33,14 +33,14 @@ static const struct simulated_program blocking = {
 	.codes = blocking_codes, .code_count = 3, .initial_count = 3};
 
 /* More pairs of thread and object than surw can learn. */
-#define CROWD 1000
-static const struct simulated_op crowd_main_ops[] = {CREATE(1)};
-static const struct simulated_op crowd_ops[] = {ADD(0, 1), ADD(1, 1), ADD(2, 1), ADD(3, 1),
+#define MANY 1000
+static const struct simulated_op many_main_ops[] = {CREATE(1)};
+static const struct simulated_op many_ops[] = {ADD(0, 1), ADD(1, 1), ADD(2, 1), ADD(3, 1),
 	ADD(4, 1), ADD(5, 1), ADD(6, 1), ADD(7, 1), ADD(8, 1)};
-static const struct simulated_code crowd_codes[] = {
-	CODE_REPEATED(crowd_main_ops, CROWD), CODE(crowd_ops)};
-static const struct simulated_program crowd = {
-	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
+static const struct simulated_code many_codes[] = {
+	CODE_REPEATED(many_main_ops, MANY), CODE(many_ops)};
+static const struct simulated_program many_threads = {
+	.codes = many_codes, .code_count = 2, .initial_count = 1};
 
 /*
  * Objects 0 to 9 are used under lock 0 alone, 10 freely. It fails when the thread with the long
@@ -115,7 +115,7 @@ static void surw__does_without_what_it_cannot_keep(void **unused)
 	struct simulated_campaign campaign;
 
 	(void)unused;
-	simulated_campaign_init(&campaign, &crowd, &strategy_surw, 0, 1);
+	simulated_campaign_init(&campaign, &many_threads, &strategy_surw, 0, 1);
 	assert_all_pass(&campaign, 3);
 	simulated_campaign_release(&campaign);
 }

@@ -51,7 +51,7 @@ static const struct site *find(const struct site_table *table, uint32_t line, ui
 	return NULL;
 }
 
-static void test_site_table__tells_accesses_and_their_locations(void **state)
+static void test_site_table__has_accesses_and_their_locations(void **state)
 {
 	struct instrumented subject;
 	struct site_table *table = open_subject(&subject);
@@ -113,7 +113,7 @@ static void test_site_table__says_that_there_are_no_sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_site_table__tells_accesses_and_their_locations),
+		cmocka_unit_test(test_site_table__has_accesses_and_their_locations),
 		cmocka_unit_test(test_site_table__finds_points_by_address),
 		cmocka_unit_test(test_site_table__says_that_there_are_no_sites),
 	};

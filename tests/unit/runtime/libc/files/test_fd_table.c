@@ -96,7 +96,7 @@ static void test_fd_table__plain_files_are_asked_again(void **state)
 	close_and_forget(ends[1]);
 }
 
-static void test_fd_randomise__only_what_was_read_of_a_source_of_chance(void **state)
+static void test_fd_randomise__only_bytes_read_of_a_random_source(void **state)
 {
 	int chance = open("/dev/urandom", O_RDONLY);
 	int null = open("/dev/zero", O_RDONLY);
@@ -176,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fd_table__classes_are_the_kernels),
 		cmocka_unit_test(test_fd_table__plain_files_are_asked_again),
-		cmocka_unit_test(test_fd_randomise__only_what_was_read_of_a_source_of_chance),
+		cmocka_unit_test(test_fd_randomise__only_bytes_read_of_a_random_source),
 		cmocka_unit_test(test_fd_table__ends_and_copies_share_an_object),
 		cmocka_unit_test(test_fd_table__watching_something_external_is_external),
 		cmocka_unit_test(test_fd_table__a_fork_makes_what_there_is_external),
