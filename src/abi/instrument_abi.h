@@ -4,23 +4,17 @@
  * pass. Every change of layout raises INSTRUMENT_ABI_VERSION.
  *
  * A *site* is one location in the machine code that is about to access memory, or that enters or
- * leaves a function. Its code is a five-byte no-op (the *point*). Its *stub* lies out of line,
- * passes the address of the access to the runtime, and jumps back:
+ * leaves a function. Its code is a five-byte no-op (the *point*). To turn the site on, the runtime makes a
+ * *stub*, which passes the address of the access (runtime/stubs.h), and a call of it:
  *
  *	point:	nopl 0(%rax,%rax)		-- on: call stub; off again: testl
- *	...
- *		.long RECORD-HERE		-- the distance to the record
- *	stub:	popq %r11			-- if OPERAND may be relative to the stack pointer
- *		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
- *		pushq %r11			-- if there was a popq
- *		jmp *raddle_site_v3@GOTPCREL(%rip)
  *
- * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the
- * flags. The function has no red zone, because the call writes there. The most frequent path has
- * few taken branches, which limit its speed.
+ * The point changes no registers except %r10, %r11 and the flags. The function has no red zone, because the call
+ * writes there.
  *
- * Plain loads and stores of 1, 2, 4, 8 or 16 bytes call raddle_site_load1_v3, ...,
- * raddle_site_store16_v3 instead, which may change no more registers.
+ * After raddle-cc --native, functions have a second, *native* version without sites: the program runs as fast as
+ * without instrumentation unless the runtime is there. The native version has the function's name and address, and the
+ * runtime makes it jump to the version with sites.
  *
  * The point of SITE_FUNCTION_EXIT lies at the function's return, or before a tail call. An
  * exception, longjmp or exit() leaves functions without passing a point. A reader that keeps a
@@ -43,9 +37,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-#define INSTRUMENT_ABI_VERSION 9
+#define INSTRUMENT_ABI_VERSION 10
 #define SITE_POINT_BYTES 5
+#define SITE_OPERAND_BYTES 8
+/* The instruction of a record with a target leaves the last four bytes of the operand to the distance. */
+#define SITE_TARGET_OFFSET 4
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
 enum site_kind {
@@ -103,6 +101,12 @@ enum site_order {
 /* The write begins at the terminating zero of the string at the address. */
 #define SITE_APPENDS 1u
 
+/* Order of a SITE_FUNCTION_ENTRY: the record's target is the function's native version. It begins with a
+ * five-byte no-op, for the jump. The 16 bytes before it are the distance to the version with sites, four bytes
+ * of padding, and the mark, if any. */
+#define SITE_HAS_NATIVE 1u
+#define SITE_VERSION_BYTES 16
+
 /* The function ends by a tail call: the callee reuses its frame. */
 #define SITE_TAIL 1u
 /* Recorded runs store the bytes read, which go to a local whose address no other code knows. */
@@ -126,12 +130,11 @@ enum site_order {
 #define SITE_OF_MAIN 1u
 
 /* Order of a SITE_RESULT: the address of the called function is in %rsi, or in a word of the
- * linker's table; the distance to that word lies SITE_CALLEE_BYTES before the stub. The result
- * of a marked function can be recomputed: the site then reports nothing. */
+ * linker's table, which is the record's target. The result of a marked function can be recomputed: the
+ * site then reports nothing. */
 #define SITE_CALLEE_GIVEN 1u
 #define SITE_CALLEE_NAMED 2u
 #define SITE_CALLEES (SITE_CALLEE_GIVEN | SITE_CALLEE_NAMED)
-#define SITE_CALLEE_BYTES 8
 /* The eight bytes before a marked function: it has sites and does not end by a tail call. */
 #define SITE_FUNCTION_MARK UINT64_C(0x9e64616372060bf1)
 
@@ -184,16 +187,17 @@ enum site_wait_word {
 	SITE_WAIT_WORDS
 };
 
-/* Offsets are from the field itself; `point` and `stub` are 0 for SITE_OPAQUE. */
+/* Offsets are from the field itself; `point` is 0 for SITE_OPAQUE. */
 struct site_record {
 	int32_t point;
-	int32_t stub;
 	int32_t info;  /* the site's byte of flags, behind a struct site_unit */
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
 	/* Size of the access; 0 without an address. Ranges and strings: SITE_APPENDS and the
 	 * SITE_COPIED group. SITE_FUNCTION_EXIT: SITE_TAIL. */
 	uint16_t bytes;
+	/* The instruction that loads %r10 with the address, and zeros: leaq, movq or xorl */
+	unsigned char operand[SITE_OPERAND_BYTES];
 };
 
 /*
@@ -238,7 +242,7 @@ enum site_column {
 };
 
 /* The section .raddle.bitcode has one such header per translation unit. After it come stored_bytes bytes,
- * which zstd expands to the form of abi/packed_bitcode.h, and padding to a multiple of eight bytes. */
+ * which liblzma expands to the form of abi/packed_bitcode.h, and padding to a multiple of eight bytes. */
 struct bitcode_header {
 	uint32_t magic;
 	uint32_t version;
@@ -257,8 +261,6 @@ struct instrumented_module {
 /* Weak in the objects: null without a runtime; nothing is reported then. */
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
-void raddle_site_v3(void);
-
 /* The ranges (`end` excluded) whose accesses a run needs. A loop (compiler/pass/loops.h) that
  * will access none of them continues in a copy of its code without points. The ranges change
  * only while no thread is in such a copy. */
@@ -287,4 +289,14 @@ static inline enum site_order site_record_order_of_failure(const struct site_rec
 static inline uint8_t site_record_flags(const struct site_record *record)
 {
 	return *((const uint8_t *)&record->info + record->info);
+}
+
+/* Returns the target of a record that has one (SITE_CALLEE_NAMED, SITE_HAS_NATIVE). */
+static inline const unsigned char *site_record_target(const struct site_record *record)
+{
+	const unsigned char *word = record->operand + SITE_TARGET_OFFSET;
+	int32_t distance;
+
+	memcpy(&distance, word, sizeof distance);
+	return word + distance;
 }

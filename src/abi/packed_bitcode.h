@@ -1,6 +1,6 @@
 /*
- * The form in which programs contain the bitcode of their units, before zstd compresses it. LLVM packs
- * records into bits, which zstd hardly compresses. Here, each operand of each kind of record has a column of
+ * The form in which programs contain the bitcode of their units, before liblzma compresses it. LLVM packs
+ * records into bits, which hardly compress. Here, each operand of each kind of record has a column of
  * its own, and the operands of one column resemble each other: the result is 40 per cent smaller.
  *
  * All numbers are LEB128. The content is:

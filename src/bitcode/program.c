@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zstd.h>
+#include <lzma.h>
 
 #include "base/array.h"
 #include "abi/instrument_abi.h"
@@ -72,6 +72,17 @@ static void program_number_all(struct unit *unit)
 	}
 }
 
+static bool program_decompress(
+	const struct bitcode_header *header, const unsigned char *stored, char *plain)
+{
+	uint64_t memory = UINT64_MAX;
+	size_t read = 0, size = 0;
+
+	return lzma_stream_buffer_decode(&memory, 0, NULL, stored, &read, header->stored_bytes,
+		       (uint8_t *)plain, &size, header->plain_bytes) == LZMA_OK &&
+	       size == header->plain_bytes;
+}
+
 static int program_parse_unit(struct program *program, const struct bitcode_header *header,
 	const unsigned char *stored, const char *path, uint32_t number, struct error *err)
 {
@@ -79,19 +90,19 @@ static int program_parse_unit(struct program *program, const struct bitcode_head
 	char *plain = malloc(header->plain_bytes + 1);
 	LLVMMemoryBufferRef buffer;
 	unsigned char *bitcode;
-	size_t size, bitcode_bytes;
+	size_t bitcode_bytes;
 	bool is_whole;
 	int failed;
 
 	if (!plain)
 		return error_set(
 			err, ERROR_NOMEM, "no memory for the bitcode of %s; free some", path);
-	size = ZSTD_decompress(plain, header->plain_bytes, stored, header->stored_bytes);
-	if (ZSTD_isError(size) || size != header->plain_bytes) {
+	if (!program_decompress(header, stored, plain)) {
 		free(plain);
 		return program_damaged(path, number, "it does not decompress", err);
 	}
-	is_whole = bitcode_unpack((const unsigned char *)plain, size, &bitcode, &bitcode_bytes);
+	is_whole = bitcode_unpack(
+		(const unsigned char *)plain, header->plain_bytes, &bitcode, &bitcode_bytes);
 	free(plain);
 	if (!is_whole)
 		return program_damaged(path, number, "its records make no sense", err);

@@ -4,7 +4,8 @@
  * A module registers its site_record array when it is loaded (raddle_module_loaded()), and gets a
  * range of bytes in contract_memory.sites, the same in every process and run. Between runs
  * memory_prepare_run() chooses the sites of the next run, and sites_switch() patches their points:
- * a no-op while off, a call of a stub while on.
+ * a no-op while off, a call of a stub (stubs.h) while on. The native versions of functions jump to the
+ * versions with sites as soon as the module is registered.
  *
  * A point that is on leads to site_thunk.S, which first tries the filter (filter.h) and the fast
  * path (quick.h) with general registers only. The thunk then calls site_reached(). Only if
@@ -42,6 +43,18 @@ extern const unsigned char sites_left_off[];
 
 /* Registers all modules in a contract that is new to this process. */
 void sites_report_again(void);
+/* The functions of site_thunk.S to which stubs jump. */
+void site_any(void);
+void site_load1(void);
+void site_load2(void);
+void site_load4(void);
+void site_load8(void);
+void site_load16(void);
+void site_store1(void);
+void site_store2(void);
+void site_store4(void);
+void site_store8(void);
+void site_store16(void);
 /* Called by site_thunk.S with only general registers saved, before the access. `frame`: the frame
  * pointer. Returns true if the thunk must call site_perform() with all registers saved. */
 bool site_reached(

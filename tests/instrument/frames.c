@@ -1,4 +1,7 @@
 /* Accesses to locals, and to copies of parameters, in frames with and without a frame pointer that reaches them. */
+#include <stdio.h>
+#include <string.h>
+
 struct block {
 	long words[8];
 };
@@ -7,7 +10,7 @@ void change(long *words);
 
 long aligned_local(int index, long value)
 {
-	_Alignas(64) long words[8];
+	_Alignas(64) long words[8] = {0};
 
 	change(words);
 	words[3] = value;
@@ -19,7 +22,7 @@ long aligned_local(int index, long value)
 
 long either_local(int index, int is_first)
 {
-	_Alignas(64) long first[8], second[8];
+	_Alignas(64) long first[8] = {0}, second[8] = {0};
 	long *chosen = is_first ? first + 2 : second + 2;
 
 	change(first);
@@ -31,9 +34,10 @@ long either_local(int index, int is_first)
 
 long variable_length(int count, int index)
 {
-	_Alignas(64) long words[8];
+	_Alignas(64) long words[8] = {0};
 	long many[count];
 
+	memset(many, 0, sizeof many);
 	change(words);
 	change(many);
 	many[index] = words[index & 7];
@@ -53,4 +57,25 @@ long others(long *words, int index)
 {
 	words[index] = words[1];
 	return words[2];
+}
+
+__attribute__((noinline)) void change(long *words)
+{
+	static long next;
+
+	words[0] += next++ % 1000;
+}
+
+int main(void)
+{
+	struct block block = {{1, 2, 3, 4, 5, 6, 7, 8}};
+
+	for (int i = 0; i < 3; i++) {
+		printf("%ld\n", aligned_local(1, i));
+		printf("%ld\n", either_local(3, 1));
+		printf("%ld\n", copied_parameter(block, i));
+		printf("%ld\n", variable_length(9, i + 1));
+		printf("%ld\n", others(block.words, i + 3));
+	}
+	return 0;
 }

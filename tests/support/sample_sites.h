@@ -90,7 +90,6 @@ static inline size_t sample_sites(uint8_t *bytes, size_t capacity)
 		24);
 	for (int i = 0; i < SAMPLE_SITE_COUNT; i++)
 		file.records[i] = (struct site_record){.point = 0x500 + 16 * i,
-			.stub = 0x700,
 			.info = SAMPLE_DISTANCE(records[0].info, flags[0]) + i -
 				i * (int32_t)sizeof(struct site_record),
 			.kind = SITE_STORE,

@@ -24,11 +24,20 @@ void compile_take_options(char *const *argv, struct compile_options *options, ch
 			options->warns_opaque = true;
 			continue;
 		}
+		if (strcmp(*argv, "--native") == 0) {
+			options->has_native = true;
+			continue;
+		}
 		left[count++] = *argv;
 		if (arguments_takes_next(*argv) && argv[1])
 			left[count++] = *++argv;
 	}
 	*argv_left = left;
+}
+
+static int compile_set_for_pass(const char *name, struct error *err)
+{
+	return setenv(name, "1", 1) == 0 ? 0 : error_set(err, ERROR_NOMEM, "out of memory");
 }
 
 static int execute(char **argv, struct error *err)
@@ -61,13 +70,6 @@ static int compile_add_pass(
 	 * names. */
 	arguments_add(command, "-fstandalone-debug");
 	arguments_add(command, "-fno-discard-value-names"); /* names of locals, for --points-to */
-	arguments_add(command, "-fno-omit-frame-pointer");
-	arguments_add(command, "-mno-omit-leaf-frame-pointer");
-	/*
-	 * The entry point's stub reads the caller from the frame; shrink-wrapping sets it up later.
-	 */
-	arguments_add(command, "-mllvm");
-	arguments_add(command, "-enable-shrink-wrap=false");
 	arguments_add(command, "--end-no-unused-arguments");
 	return 0;
 }
@@ -185,9 +187,9 @@ static int compile_run_clang(const struct compile_options *options, char **argv,
 	if (options->is_cxx)
 		compile_add_stdcxx(&command, &kind, argv);
 	if (result == 0 && options->warns_opaque)
-		result = setenv("RADDLE_WARN_OPAQUE", "1", 1) == 0
-				 ? 0
-				 : error_set(err, ERROR_NOMEM, "out of memory");
+		result = compile_set_for_pass("RADDLE_WARN_OPAQUE", err);
+	if (result == 0 && options->has_native)
+		result = compile_set_for_pass("RADDLE_NATIVE", err);
 	if (result == 0)
 		result = execute(command.items, err);
 	arguments_release(&command);

@@ -13,6 +13,8 @@ struct compile_options {
 	bool is_cxx;
 	/* --warn-opaque: warn about inline assembly that the pass cannot analyse */
 	bool warns_opaque;
+	/* --native: compile each function a second time, without sites, for runs without raddle */
+	bool has_native;
 };
 
 /* Removes raddle's own options. *argv_left: argv without them, NULL-terminated; the caller frees

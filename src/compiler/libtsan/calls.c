@@ -207,7 +207,7 @@ __attribute__((constructor)) static void calls_find(void)
 	for (unsigned call = 0; call < CALL_COUNT; call++)
 		(void)calls_next(call);
 	/* The program never defines this name. */
-	if (_dl_find_object((void *)(uintptr_t)raddle_site_v3, &runtime) != 0)
+	if (_dl_find_object((void *)(uintptr_t)raddle_module_loaded, &runtime) != 0)
 		return;
 	calls.runtime_start = runtime.dlfo_map_start;
 	calls.runtime_end = runtime.dlfo_map_end;

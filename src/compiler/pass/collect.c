@@ -282,7 +282,8 @@ static bool collect_is_inside(LLVMValueRef function)
 	       !is_called_from_outside(function);
 }
 
-void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number)
+void collect_sites(struct instrument *instrument, LLVMValueRef function, LLVMValueRef native,
+	uint32_t function_number)
 {
 	struct site site = {.function = function, .function_number = function_number};
 	struct site entry = site;
@@ -290,8 +291,13 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 	entry.instruction = collect_first_location(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
 	entry.flags = collect_is_inside(function) ? SITE_INSIDE : 0;
+	if (native) {
+		entry.order = SITE_HAS_NATIVE;
+		entry.callee = instrument_native_address(native);
+	}
 	add_site(instrument, &entry);
-	entry.flags = 0;
+	entry.flags = entry.order = 0;
+	entry.callee = NULL;
 	collect_arguments(instrument, &entry);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block)) {

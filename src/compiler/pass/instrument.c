@@ -96,27 +96,66 @@ static void instrument_add_text_attribute(
 }
 
 /*
- * The recorder finds the caller by frame and return address. Functions therefore keep their frame
- * pointer, and those called from code without bitcode make no tail calls.
+ * The recorder finds the caller by frame and return address. Instrumented functions therefore keep their
+ * frame pointer, and those called from code without bitcode make no tail calls. With sanitize_thread the code
+ * generator sets the frame up before the stub of the entry point reads it.
  */
 static void instrument_keep_frame(struct instrument *instrument, LLVMValueRef function)
 {
+	instrument_add_attribute(instrument->context, function, SANITIZED);
 	instrument_add_text_attribute(instrument->context, function, "frame-pointer", "all");
 	if (is_called_from_outside(function))
 		instrument_add_text_attribute(
 			instrument->context, function, "disable-tail-calls", "true");
 }
 
-static void instrument_collect(struct instrument *instrument)
+/* raddle-cc --native. The native versions follow all other functions, which keep their numbers. */
+static void instrument_add_natives(struct instrument *instrument)
 {
-	uint32_t number = 0;
+	LLVMValueRef last = LLVMGetLastFunction(instrument->module);
+	size_t count = 0;
 
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
+		function = LLVMGetNextFunction(function))
+		count++;
+	instrument->versions = calloc(count + 1, sizeof *instrument->versions);
+	if (!instrument->versions)
+		abort(); /* out of memory: abort as the compiler does */
+	for (LLVMValueRef function =
+			getenv("RADDLE_NATIVE") ? LLVMGetFirstFunction(instrument->module) : NULL;
+		function; function = function == last ? NULL : LLVMGetNextFunction(function)) {
+		struct version *version = &instrument->versions[instrument->version_count];
+
+		if (LLVMIsDeclaration(function) || !instrument_is_instrumented(function))
+			continue;
+		version->function = function;
+		version->native = instrument_add_native(function);
+		instrument->version_count += version->native != NULL;
+	}
+}
+
+static void instrument_name_all(struct instrument *instrument)
+{
+	for (size_t i = 0; i < instrument->version_count; i++)
+		instrument_name_versions(
+			instrument->versions[i].function, instrument->versions[i].native);
+}
+
+static void instrument_collect(struct instrument *instrument)
+{
+	LLVMValueRef end = instrument->version_count ? instrument->versions[0].native : NULL;
+	const struct version *version = instrument->versions;
+	uint32_t number = 0;
+
+	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function != end;
 		function = LLVMGetNextFunction(function)) {
 		if (LLVMIsDeclaration(function))
 			continue;
 		if (instrument_is_instrumented(function)) {
-			collect_sites(instrument, function, number);
+			LLVMValueRef native =
+				version->function == function ? version++->native : NULL;
+
+			collect_sites(instrument, function, native, number);
 			instrument_keep_frame(instrument, function);
 			mark_function(instrument, function);
 		}
@@ -224,6 +263,7 @@ bool instrument_module(LLVMModuleRef module)
 	split_invokes(&instrument);
 	lower_lists(&instrument);
 	embed_bitcode(&instrument);
+	instrument_add_natives(&instrument);
 	instrument_collect(&instrument);
 	instrument_warn_of_opaque(&instrument);
 	if (instrument.site_count) {
@@ -231,11 +271,13 @@ bool instrument_module(LLVMModuleRef module)
 		describe_sites(&instrument);
 		split_loops(&instrument);
 		insert_points(&instrument);
+		instrument_name_all(&instrument);
 		insert_registration(&instrument);
 	}
 	instrument_mark_done(&instrument);
 	instrument_verify(module);
 	LLVMDisposeBuilder(instrument.builder);
 	free(instrument.sites);
+	free(instrument.versions);
 	return true;
 }

@@ -20,6 +20,7 @@
  * waits.c        reads of loops that only wait
  * loops.c        loops that get a copy without points
  * module.c       per module: registration, note, bitcode
+ * versions.cpp   a second version of each function, without sites, for runs without raddle
  * pack.cpp       bitcode in a form that compresses well
  */
 #pragma once
@@ -55,8 +56,9 @@ struct site {
 	/* BEHIND_ITEMS: size of an item; BEHIND_OBJECT: number of bytes; BEHIND_PRINTED: size of the
 	 * buffer, NULL if unlimited */
 	LLVMValueRef items;
-	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
-	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
+	LLVMValueRef value; /* kinds from SITE_RESULT on: the value to report, else NULL */
+	/* SITE_CALLEE_NAMED: the function; SITE_HAS_NATIVE: a symbol at the native version; else NULL */
+	LLVMValueRef callee;
 	/* Instruction before which the point is placed; NULL: before the instruction, or see
 	 * `behind` */
 	LLVMValueRef before;
@@ -73,6 +75,12 @@ struct site {
 	uint32_t instruction_number;
 };
 
+/* The two versions of a function (versions.cpp). */
+struct version {
+	LLVMValueRef function; /* with sites */
+	LLVMValueRef native;
+};
+
 struct instrument {
 	LLVMModuleRef module;
 	LLVMContextRef context;
@@ -83,6 +91,8 @@ struct instrument {
 	size_t site_count, site_capacity;
 	LLVMValueRef descriptions; /* global: struct site_unit with what follows it */
 	LLVMTypeRef descriptions_type;
+	struct version *versions; /* in the order of the module's functions */
+	size_t version_count;
 };
 
 /* The sites of one function: a range of instrument->sites. */
@@ -101,8 +111,17 @@ void instrument_mark(LLVMModuleRef module);
 /* Entry point, run after the optimiser. Returns true if the module was changed. */
 bool instrument_module(LLVMModuleRef module);
 
-/* Appends the sites of a function, in the order of its instructions. */
-void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_t function_number);
+/* versions.cpp: adds the native version of a function. Returns NULL if the function cannot be copied. */
+LLVMValueRef instrument_add_native(LLVMValueRef function);
+/* Returns a symbol at the address of the native version. */
+LLVMValueRef instrument_native_address(LLVMValueRef native);
+/* Gives the native version the name and the address of the function; run after points are inserted. */
+void instrument_name_versions(LLVMValueRef function, LLVMValueRef native);
+
+/* Appends the sites of a function, in the order of its instructions. `native`: its native version, or
+ * NULL if it has none. */
+void collect_sites(struct instrument *instrument, LLVMValueRef function, LLVMValueRef native,
+	uint32_t function_number);
 
 /* values.c: appends the value sites at the start of a function, after its entry site. */
 void collect_arguments(struct instrument *instrument, const struct site *entry);

@@ -1,5 +1,4 @@
-/* Emits the code of a site as inline assembly: a no-op before the access (the point), its stub, and
- * its record. */
+/* Emits the code of a site as inline assembly: a no-op before the access (the point), and its record. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -7,116 +6,41 @@
 
 #define TEXT(text) text, sizeof(text) - 1
 #define TEXT_BYTES 1024
-#define ENTRY_BYTES 32
-#define CALLEE_BYTES 40
+#define WORD_BYTES 64
 #define OPERANDS_MOST 6
-#define OPERANDS_SEARCHED 64u
 
 /*
- * The assembly of a scheduling point and of its stub. For each site the pass writes the actual text instead of
- * the words between @ signs. OWN is the assembly operand that holds the number of the function. This number is
- * part of the names of two sections, one of stubs and one of records. Each function thus has its own sections,
- * and a linker that removes an unused function (--gc-sections) removes them, too. ENTRY is the name of the runtime
- * function to which the stub jumps.
+ * The assembly of a scheduling point. For each site the pass writes the actual text instead of the words between @
+ * signs. OWN is the assembly operand that holds the number of the function. This number is part of the name of the
+ * section with the records. Each function thus has its own section, and a linker that removes an unused function
+ * (--gc-sections) removes it, too.
  */
-#define ENTRY "@ENTRY@"
 /* KEEPER becomes a relocation of type R_X86_64_NONE in the site at the entry of a function, and nothing in all
- * other sites. The relocation refers to the stub and changes no byte of the code. A linker with --gc-sections that keeps
- * the function then keeps its stubs, too. */
+ * other sites. The relocation refers to the record and changes no byte of the code. A linker with --gc-sections that
+ * keeps the function then keeps its records, too. */
 #define KEEPER "@KEEPER@"
-/* The pass writes the reference to the called function here, or nothing if the site calls none. */
-#define CALLEE "@CALLEE@"
-/* A site calls its stub, and this call pushes a return address, which moves the stack pointer. An operand whose
- * address is relative to the stack pointer would then be computed wrongly. For such operands POP becomes an
- * instruction that removes the return address before the stub computes the operand's address, and PUSH becomes one
- * that puts it back. For other operands both are empty. */
-#define POP "@POP@"
-#define PUSH "@PUSH@"
-#define POINT(OWN)                                                                                 \
-	"1:\n" KEEPER "\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                           \
-	"\t.weak " ENTRY "\n"                                                                      \
-	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n" CALLEE                \
-	"\t.long 3f - .\n"                                                                         \
-	"2:\n" POP
-#define RECORDS(OWN)                                                                               \
-	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
-	"\t.balign 4\n"
-#define STUB_END(OWN)                                                                              \
-	PUSH "\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                   \
-	     "\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                   \
-					    "\t.long 2b - .\n"
-#define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
+/* The pass writes the distance to the called function's word or to the native version here, or nothing. */
+#define TARGET "@TARGET@"
+#define SECTION(OWN)                                                                               \
+	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n\t.balign 4\n"
+#define RECORD(OWN, INFO, KIND, OPERAND)                                                           \
+	"1:\n" KEEPER "\t.byte 0x0f, 0x1f, 0x44, 0, 0\n" SECTION(                                  \
+		OWN) "2:\t.long 1b - .\n\t.long " INFO " - .\n\t.long " KIND "\n\t" OPERAND        \
+		     "\n" TARGET "\t.skip 2b + 20 - .\n\t.popsection"
+#define NO_OPERAND "xorl %r10d, %r10d"
 
-static const char with_address[] =
-	POINT("${3:c}") "\tleaq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+static const char with_address[] = RECORD("${3:c}", "${1:c}", "${2:c}", "leaq $0, %r10");
 /* The pointer to thread-local memory is a register operand, because leaq would ignore the %fs
  * base. */
-static const char with_pointer[] =
-	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
-static const char without_address[] =
-	POINT("${2:c}") "\tmovl $$0, %r10d\n" STUB_END("${2:c}") RECORD_END("${0:c}", "${1:c}");
-
-static const char without_address_but_length[] =
-	POINT("${3:c}") "\tmovl $$0, %r10d\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
+static const char with_pointer[] = RECORD("${3:c}", "${1:c}", "${2:c}", "movq $0, %r10");
+static const char without_address[] = RECORD("${2:c}", "${0:c}", "${1:c}", NO_OPERAND);
+static const char without_address_but_length[] = RECORD("${3:c}", "${1:c}", "${2:c}", NO_OPERAND);
+static const char with_length[] = RECORD("${4:c}", "${2:c}", "${3:c}", "leaq $0, %r10");
+static const char with_pointer_and_length[] = RECORD("${4:c}", "${2:c}", "${3:c}", "movq $0, %r10");
 
 /* Emits a record only; the relocation keeps it as long as the code. */
-static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
-	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
-
-static const char with_length[] =
-	POINT("${4:c}") "\tleaq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
-static const char with_pointer_and_length[] =
-	POINT("${4:c}") "\tmovq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
-
-/* Names the runtime function that the stub calls. Plain accesses of sizes 1 to 16 have specialised
- * functions. */
-static void points_entry_of(const struct site *site, char entry[ENTRY_BYTES])
-{
-	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) &&
-			      !site->order && !(site->flags & SITE_WAITS);
-
-	if (is_plain && site->bytes && site->bytes <= 16 && !(site->bytes & (site->bytes - 1)))
-		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_%s%u_v3",
-			site->kind == SITE_LOAD ? "load" : "store", site->bytes);
-	else
-		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
-}
-
-/* Returns whether the caller leaves a copy of the parameter in the frame. */
-static bool points_is_in_frame(LLVMValueRef parameter)
-{
-	LLVMValueRef function = LLVMGetParamParent(parameter);
-	const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
-	unsigned number = 1; /* attributes of the result have number 0 */
-
-	for (LLVMValueRef one = LLVMGetFirstParam(function); one != parameter;
-		one = LLVMGetNextParam(one))
-		number++;
-	return LLVMGetEnumAttributeAtIndex(function, number, byval) != NULL;
-}
-
-/* Returns whether the address may be computed from the address of a local, and so be relative to the
- * stack pointer. Values from memory, calls and parameters are in registers. */
-static bool points_uses_frame(LLVMValueRef value, unsigned *left)
-{
-	if (!*left)
-		return true;
-	--*left;
-	if (LLVMIsAArgument(value))
-		return points_is_in_frame(value);
-	if (LLVMIsALoadInst(value) || LLVMIsAInvokeInst(value) || LLVMIsAExtractValueInst(value) ||
-		(LLVMIsACallInst(value) && !LLVMGetIntrinsicID(LLVMGetCalledValue(value))))
-		return false;
-	if (LLVMIsAAllocaInst(value) || LLVMIsACallInst(value))
-		return true;
-	if (!LLVMIsAInstruction(value))
-		return false; /* a constant */
-	for (int i = 0; i < LLVMGetNumOperands(value); i++)
-		if (!LLVMIsABasicBlock(LLVMGetOperand(value, (unsigned)i)) &&
-			points_uses_frame(LLVMGetOperand(value, (unsigned)i), left))
-			return true;
-	return false;
-}
+static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 2f\n" SECTION(
+	"${2:c}") "2:\t.long 0\n\t.long ${0:c} - .\n\t.long ${1:c}\n\t.skip 8\n\t.popsection";
 
 static size_t points_fill_in(
 	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
@@ -150,37 +74,40 @@ static void points_keep_single(struct instrument *instrument, LLVMValueRef call)
 			instrument->context, LLVMGetEnumAttributeKindForName("convergent", 10), 0));
 }
 
+/* The word of the record with a distance: to the linker's table, or to the function's native version. */
+static void points_name_target(const struct site *site, unsigned operand, char target[WORD_BYTES])
+{
+	if (site->callee)
+		(void)snprintf(target, WORD_BYTES, "\t.skip 2b + 16 - .\n\t.long ${%u:%s\n",
+			operand, site->kind == SITE_FUNCTION_ENTRY ? "c} - ." : "p}@GOTPCREL");
+}
+
 static LLVMValueRef points_build_asm(struct instrument *instrument, const struct site *site,
 	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
 	unsigned count)
 {
 	LLVMTypeRef types[OPERANDS_MOST], type;
 	LLVMValueRef all[OPERANDS_MOST], code;
-	char entry[ENTRY_BYTES], named[TEXT_BYTES], filled[TEXT_BYTES], constraints[64];
-	char callee[CALLEE_BYTES] = "";
-	unsigned left = OPERANDS_SEARCHED;
-	const bool on_stack =
-		strchr(operand_constraints, '*') && points_uses_frame(operands[0], &left);
+	char named[TEXT_BYTES], filled[TEXT_BYTES], constraints[64];
+	char target[WORD_BYTES] = "";
 
 	for (unsigned i = 0; i < count; i++)
 		all[i] = operands[i];
 	(void)snprintf(constraints, sizeof constraints, "%s%s,~{r10},~{r11},~{flags}",
-		operand_constraints, site->callee ? ",^Ws" : "");
-	if (site->callee) {
-		(void)snprintf(callee, sizeof callee, "\t.long ${%u:p}@GOTPCREL\n", count);
+		operand_constraints,
+		!site->callee			    ? ""
+		: site->kind == SITE_FUNCTION_ENTRY ? ",i"
+						    : ",^Ws");
+	points_name_target(site, count, target);
+	if (site->callee)
 		all[count++] = site->callee;
-	}
 	for (unsigned i = 0; i < count; i++)
 		types[i] = LLVMTypeOf(all[i]);
 	type = LLVMFunctionType(instrument->nothing, types, count, false);
-	points_entry_of(site, entry);
-	length = points_fill_in(text, length, CALLEE, callee, named);
+	length = points_fill_in(text, length, TARGET, target, named);
 	length = points_fill_in(named, length, KEEPER,
 		site->kind == SITE_FUNCTION_ENTRY ? "\t.reloc ., R_X86_64_NONE, 2f\n" : "", filled);
-	length = points_fill_in(filled, length, POP, on_stack ? "\tpopq %r11\n" : "", named);
-	length = points_fill_in(named, length, PUSH, on_stack ? "\tpushq %r11\n" : "", filled);
-	length = points_fill_in(filled, length, ENTRY, entry, named);
-	code = LLVMGetInlineAsm(type, named, length, constraints, strlen(constraints), true, false,
+	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
 	code = LLVMBuildCall2(instrument->builder, type, code, all, count, "");
 	points_keep_single(instrument, code);

@@ -46,12 +46,9 @@ static uint64_t record_behind_linkage(uint64_t function)
 
 uint64_t record_callee(const struct site_record *site)
 {
-	const char *word = (const char *)&site->stub + site->stub - SITE_CALLEE_BYTES;
 	uint64_t callee;
-	int32_t distance;
 
-	memcpy(&distance, word, sizeof distance);
-	memcpy(&callee, word + distance, sizeof callee);
+	memcpy(&callee, site_record_target(site), sizeof callee);
 	return callee;
 }
 

@@ -50,7 +50,7 @@ record_near_\name:
 	popq	%rbp
 	.cfi_def_cfa rsp, 8
 	.cfi_restore rbp
-	je	raddle_site_v3
+	je	site_any
 	ret
 	.cfi_endproc
 	.size	record_near_\name, . - record_near_\name
@@ -184,7 +184,7 @@ record_near_\name:
 
 	/* At %r10, which the stub has already read. */
 	.macro	WORD name:req, bytes:req, load:req, value:req, extend, pends:req
-	BEGIN	\name, raddle_site_v3
+	BEGIN	\name, site_any
 	movq	NEAR_LEFT(%rdx), %rcx
 	testq	%rcx, %rcx
 	jle	9f
@@ -214,7 +214,7 @@ record_near_\name:
 	movq	%r10, NEAR_PENDING(%rdx)
 	movl	$\bytes, NEAR_PENDING_BYTES(%rdx)
 	.endif
-	END	\name, raddle_site_v3
+	END	\name, site_any
 	.endm
 
 	.macro	WORDS name:req, pends:req

@@ -1,22 +1,19 @@
 /* Runs while a single thread moves, before the module's code runs. */
 #include "runtime/record/record_region.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "platform/platform.h"
 #include "branches/record/record.h"
+#include "runtime/code_memory.h"
 #include "runtime/record.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#include "runtime/sites.h"
 
 #define REGIONS_MOST 16
 #define REGION_BYTES (UINT64_C(1) << 21)
-#define REGION_REACH (UINT64_C(1) << 30) /* reach of jumps, minus room for large modules */
+#define REGION_REACH (UINT64_C(7) << 28) /* reach of jumps, minus room for large modules */
 #define PIECE_MOST 320
 #define PAGE UINT64_C(4096)
 
@@ -59,7 +56,7 @@ static void record_region_put_flush_of(
 static void record_region_put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const kinds[STUB_COUNT])(void) = {
-		[STUB_GENERAL] = raddle_site_v3,
+		[STUB_GENERAL] = site_any,
 		[STUB_READ] = record_near_read,
 		[STUB_READ_1] = record_near_read1,
 		[STUB_READ_2] = record_near_read2,
@@ -114,29 +111,20 @@ static void record_region_put_flush_routine(struct stub_region *region, struct w
 
 static bool record_region_map(struct stub_region *region, uintptr_t code_start)
 {
-	/* The region lies below the module, because the heap grows above the executable. */
-	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
+	region->start = region->at = code_memory_map(
+		code_start, code_start, REGION_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (!region->start)
+		return false;
+	region->end = region->start + REGION_BYTES;
+	region->pieces = (struct stub_piece *)region->end;
+	return true;
+}
 
-	for (uintptr_t at = below; below - at < REGION_REACH && at > REGION_BYTES;
-		at -= 8 * REGION_BYTES) {
-		const long start = platform_call(SYS_mmap, at, REGION_BYTES,
-			PROT_READ | PROT_WRITE | PROT_EXEC,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+static bool record_region_is_near(const struct stub_region *region, uintptr_t code_start)
+{
+	const uintptr_t start = (uintptr_t)region->start;
 
-		if (start == -EEXIST)
-			continue;
-		if (platform_failed(start))
-			return false;
-		if ((uintptr_t)start != at) { /* an old kernel ignores the flag */
-			platform_unmap((void *)start, REGION_BYTES);
-			continue;
-		}
-		region->start = region->at = (unsigned char *)start;
-		region->end = region->start + REGION_BYTES;
-		region->pieces = (struct stub_piece *)region->end;
-		return true;
-	}
-	return false;
+	return (start < code_start ? code_start - start : start - code_start) < REGION_REACH;
 }
 
 static bool record_region_has_room(const struct stub_region *region)
@@ -152,8 +140,7 @@ struct stub_region *record_region_for(uintptr_t code_start)
 
 	for (uint32_t i = stubs.region_count; i-- > 0;)
 		if (record_region_has_room(&stubs.regions[i]) &&
-			code_start - (uintptr_t)stubs.regions[i].start <
-				REGION_REACH + 4 * REGION_BYTES)
+			record_region_is_near(&stubs.regions[i], code_start))
 			return &stubs.regions[i];
 	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
 		return NULL;

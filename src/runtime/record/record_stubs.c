@@ -5,8 +5,8 @@
  * the own stub's path (site_thunk.S, record.c). x86-64.
  *
  * A piece uses only %r10 and %r11, which are dead at a point, and leaves the return address on the
- * stack. The four bytes before it are the distance to the site's record. It copies the instruction
- * that loads %r10 in the site's own stub; a site with an unknown instruction gets no piece. A slow
+ * stack. The four bytes before it are the distance to the site's record. It begins with the record's instruction
+ * that loads %r10; a site with an unknown instruction gets no piece. A slow
  * path loads the operand again, so a piece may overwrite %r10.
  *
  * Pieces of wide reads and of updates save %rdx below the stack pointer: functions with sites have
@@ -18,6 +18,7 @@
 
 #include "branches/record/record.h"
 #include "runtime/record/record_region.h"
+#include "runtime/stubs.h"
 
 /* Offsets from the stack pointer (8 bits, negative), below the reach of calls. */
 enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
@@ -46,7 +47,6 @@ struct piece {
 	struct writer writer;
 	struct stub_region *region;
 	const struct site_record *site;
-	const unsigned char *own; /* the site's own stub */
 	unsigned char *slow[16];
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to the code that restores `left`; NULL if none */
@@ -67,71 +67,14 @@ static void record_stubs_slow_if(struct piece *piece, const char *jump)
 #define ALWAYS "\x90\xe9" /* nop; jmp */
 #define IF_NEGATIVE "\x0f\x88"
 
-static bool record_stubs_ends_operand(const unsigned char *at)
-{
-	return at[0] == 0x41 && at[1] == 0x53;
-}
-
-/* Returns the length of the instruction; 0: an unknown instruction. */
-static size_t record_stubs_operand_bytes(const unsigned char *at)
-{
-	const unsigned char mode = at[2];
-	size_t address;
-
-	if (at[0] == 0x41 && at[1] == 0xba) /* mov $0, %r10d */
-		return 6;
-	if ((at[0] & 0xfb) == 0x49 && at[1] == 0x89 && (mode & 0xc7) == 0xc2) /* mov %r, %r10 */
-		return 3;
-	if ((at[0] & 0xfc) != 0x4c || at[1] != 0x8d || (mode >> 3 & 7) != 2)
-		return 0;
-	address = mode >> 6 == 1					     ? 1
-		  : mode >> 6 == 2					     ? 4
-		  : (mode & 7) == 5 || ((mode & 7) == 4 && (at[3] & 7) == 5) ? 4
-									     : 0;
-	return 3 + ((mode & 7) == 4) + address;
-}
-
-/* Returns true if the operand is %rsp or an address relative to it. */
-static bool record_stubs_is_of_stack(const unsigned char *at)
-{
-	if (at[0] == 0x41) /* the operand is 0 */
-		return false;
-	if (at[1] == 0x89)
-		return !(at[0] & 4) && (at[2] >> 3 & 7) == 4;
-	return (at[2] & 7) == 4 && (at[3] & 7) == 4 && !(at[0] & 1);
-}
-
-/* Writes the operand instruction, which follows pop %r11 in the stub. Adjusts an operand relative
- * to the stack pointer or to %rip. Returns false if the instruction is unknown. */
+/* Returns false if the instruction is unknown. */
 static bool record_stubs_put_operand(struct piece *piece)
 {
-	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
-	const unsigned char *from = piece->own + sizeof pop;
-	const size_t length = record_stubs_operand_bytes(from);
-	int32_t distance;
-	int64_t here;
+	unsigned char *end = stub_write_operand(piece->writer.at, piece->site);
 
-	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length ||
-		!record_stubs_ends_operand(from + length))
-		return false;
-	if (record_stubs_is_of_stack(from)) {
-		put(&piece->writer, (const char *)pop, sizeof pop);
-		put(&piece->writer, (const char *)from, length);
-		put(&piece->writer, (const char *)push, sizeof push);
-		return true;
-	}
-	if (from[1] != 0x8d || (from[2] & 0xc7) != 5) { /* the operand is not relative to %rip */
-		put(&piece->writer, (const char *)from, length);
-		return true;
-	}
-	memcpy(&distance, from + 3, sizeof distance);
-	here = (int64_t)(uintptr_t)(from + length) + distance -
-	       (int64_t)(uintptr_t)(piece->writer.at + length);
-	if (here != (int32_t)here)
-		return false;
-	put(&piece->writer, (const char *)from, 3);
-	put_word(&piece->writer, (uint64_t)here);
-	return true;
+	if (end)
+		piece->writer.at = end;
+	return end != NULL;
 }
 
 /* Writes the distance to the record. Returns false if the record is too far away. */
@@ -425,7 +368,6 @@ const unsigned char *record_stub_of(
 	if (!region)
 		return NULL;
 	piece.writer.at = region->at;
-	piece.own = (const unsigned char *)&site->stub + site->stub;
 	if (!record_stubs_put_record(&piece))
 		return NULL;
 	start = piece.writer.at;

@@ -1,5 +1,5 @@
 /*
- * Target of a site's stub when the site is on (instrument_abi.h): saves the registers, calls
+ * Targets of the stubs of sites that are on (stubs.h): saves the registers, calls
  * site_reached() with the access and, if that returns true, site_perform(). x86-64.
  *
  * On entry %r10 is the address; %rsi is a length, for some kinds. The return address is that of the
@@ -39,7 +39,7 @@
 	.cfi_restore \name
 	.endm
 
-/* Fast path of quick.h by granules: returns if they are known, or goes to raddle_site_v3 if they
+/* Fast path of quick.h by granules: returns if they are known, or goes to site_any if they
  * are points and the lease is over. Otherwise execution falls through. */
 	.macro	GRANULE number:req, bytes:req
 	.if	\bytes > 1
@@ -78,7 +78,7 @@
 	cmpq	QUICK_POINT_TAG+sites_now(%rip), %r11
 	jne	8f
 	decq	QUICK_LEASE+sites_now(%rip)
-	js	raddle_site_v3
+	js	site_any
 	ret
 	.if	\bytes == 16
 7:	popq	%rax
@@ -88,10 +88,11 @@
 
 /* Fast path of quick.h: returns if the access repeats one of its epoch, or is to own memory. */
 	.macro	PLAIN kind:req, number:req, bytes:req
-	.globl	raddle_site_\kind\bytes\()_v3
-	.type	raddle_site_\kind\bytes\()_v3, @function
+	.globl	site_\kind\bytes
+	.hidden	site_\kind\bytes
+	.type	site_\kind\bytes, @function
 	.p2align 4
-raddle_site_\kind\bytes\()_v3:
+site_\kind\bytes:
 	.cfi_startproc
 	movl	%r10d, %r11d		/* the filter (filter.h) */
 	shrl	$FILTER_LINE_BITS, %r11d
@@ -105,19 +106,19 @@ raddle_site_\kind\bytes\()_v3:
 	shll	$3, %r11d		/* per four bytes of memory, two entries of 16 bytes */
 	addq	sites_quick(%rip), %r11
 	cmpq	%r10, 16*\number(%r11)
-	jne	raddle_site_v3
+	jne	site_any
 	movq	16*\number+8(%r11), %r11
 	subq	$(\bytes << 16 | \number), %r11	/* the key without its properties */
 	cmpq	QUICK_EPOCH+sites_now(%rip), %r11
 	jne	2f
 1:	decl	QUICK_LEFT+sites_now(%rip)
-	js	raddle_site_v3
+	js	site_any
 3:	ret
 2:	cmpq	QUICK_SLICE_KEY+sites_now(%rip), %r11
 	je	1b
-	jmp	raddle_site_v3
+	jmp	site_any
 	.cfi_endproc
-	.size	raddle_site_\kind\bytes\()_v3, . - raddle_site_\kind\bytes\()_v3
+	.size	site_\kind\bytes, . - site_\kind\bytes
 	.endm
 
 	.irp	bytes, 1, 2, 4, 8, 16
@@ -125,10 +126,11 @@ raddle_site_\kind\bytes\()_v3:
 	PLAIN	store, 1, \bytes
 	.endr
 
-	.globl	raddle_site_v3
-	.type	raddle_site_v3, @function
+	.globl	site_any
+	.hidden	site_any
+	.type	site_any, @function
 	.p2align 4
-raddle_site_v3:
+site_any:
 	/* Keeps the frame of the point's code next in the chain: callers.c */
 	.cfi_startproc
 	cmpb	$SITES_OFF, sites_are_live(%rip)
@@ -245,7 +247,7 @@ raddle_site_v3:
 	fxrstor64 (%rsp)
 	jmp	.Lback
 	.cfi_endproc
-	.size	raddle_site_v3, . - raddle_site_v3
+	.size	site_any, . - site_any
 
 	.section .rodata
 	.globl	filter_all

@@ -10,14 +10,17 @@
 
 #include "base/hot_state.h"
 #include "base/text.h"
+#include "runtime/code_memory.h"
 #include "runtime/filter.h"
 #include "runtime/interpose.h"
 #include "runtime/main_locals.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
+#include "runtime/stubs.h"
 
 #define POINT_BYTES 5
+#define TARGETS_BYTES (STUB_TARGETS * sizeof(void (*)(void)))
 #define PAGE_BYTES UINT64_C(4096)
 
 struct site_module {
@@ -26,6 +29,9 @@ struct site_module {
 	uint32_t site_first;  /* first index in contract_memory.sites */
 	bool has_room;	      /* false: contract_memory is full, and the sites stay off */
 	uintptr_t start, end; /* bounds of the module's mapping; both 0: unknown */
+	/* The table of targets and one stub per site, not writable and so outside of a rewind's image; NULL:
+	 * not mapped yet */
+	unsigned char *stubs;
 };
 
 /* Part of a rewind's image: modules that a run loaded disappear with the run. */
@@ -35,6 +41,9 @@ static struct {
 	/* Also counts modules of a process that is not controlled yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
+	/* Modules that were unloaded, for the memory of their stubs. */
+	uint32_t unused_count;
+	struct site_module unused[MEMORY_MODULES_MAX];
 } sites;
 
 /* Module of the latest look-up. */
@@ -143,7 +152,10 @@ static void sites_find_mapping(struct site_module *module)
 	module->end = (uintptr_t)object.dlfo_map_end;
 }
 
-static void sites_watch_main(const struct site_module *module);
+static bool sites_make_stubs(struct site_module *module);
+static void sites_drop_stubs(const struct site_module *module);
+static void sites_watch_main(struct site_module *module);
+static void sites_leave_native(const struct site_module *module);
 
 static void sites_add_module(const struct instrumented_module *module)
 {
@@ -170,6 +182,12 @@ static void sites_add_module(const struct instrumented_module *module)
 	own->has_room = sites_find_room(memory, module, &own->site_first);
 	if (!own->has_room)
 		sites_refuse("the program has more sites than raddle can keep");
+	else if (!sites_make_stubs(own))
+		sites_refuse("the system gives no memory for code near the program");
+	else
+		sites_leave_native(own);
+	if (!own->stubs)
+		own->has_room = false;
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
 		/* A new process, or a module loaded during a run. The contract has a failure's
 		 * reason. */
@@ -190,10 +208,38 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 
 void sites_report_again(void)
 {
+	for (uint32_t i = 0; i < sites.module_count; i++)
+		sites_drop_stubs(&sites.modules[i]);
 	sites.module_count = 0;
 	sites_last = NULL;
 	for (uint32_t i = 0; i < sites.loaded_count; i++)
 		sites_add_module(sites.loaded[i]);
+}
+
+static size_t sites_stubs_bytes(const struct site_module *module)
+{
+	return TARGETS_BYTES + (size_t)module->count * STUB_BYTES;
+}
+
+/* The memory stays mapped: destructors also unload modules when a run ends, and the next run needs it again. */
+static void sites_drop_stubs(const struct site_module *module)
+{
+	if (module->stubs && sites.unused_count < MEMORY_MODULES_MAX)
+		sites.unused[sites.unused_count++] = *module;
+}
+
+/* Returns the stubs of a module that was unloaded from the same address; NULL: there are none. */
+static unsigned char *sites_take_unused_stubs(const struct site_module *module)
+{
+	for (uint32_t i = 0; i < sites.unused_count; i++) {
+		unsigned char *stubs = sites.unused[i].stubs;
+
+		if (sites.unused[i].start != module->start || sites.unused[i].count < module->count)
+			continue;
+		sites.unused[i] = sites.unused[--sites.unused_count];
+		return stubs;
+	}
+	return NULL;
 }
 
 EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
@@ -207,6 +253,7 @@ EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
 	for (uint32_t i = 0; i < sites.module_count; i++) {
 		if (sites.modules[i].first != module->first)
 			continue;
+		sites_drop_stubs(&sites.modules[i]);
 		sites.modules[i] = sites.modules[--sites.module_count];
 		sites_last = NULL;
 		return;
@@ -271,27 +318,39 @@ uint32_t site_index_at(uint64_t code)
 }
 
 #define OPCODE_CALL 0xe8 /* a distance of four bytes follows */
+#define OPCODE_JUMP 0xe9 /* likewise */
 /* test $VALUE, %eax with a value of four bytes changes only the flags, which are dead at a point. */
 #define OPCODE_TEST 0xa9
 
+static void sites_write_code(unsigned char *code, unsigned char opcode, const unsigned char *target)
+{
+	const int32_t distance = (int32_t)(target - (code + POINT_BYTES));
+
+	code[0] = opcode;
+	/* platform_copy() would use vector registers, which the thunk has not saved. */
+	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(code) : "memory");
+}
+
 /* Turning a site off leaves the distance, which site_thunk.S reads: sites_turn_off() may interrupt
  * the thunk. */
-static void sites_site_patch(const struct site_record *record, bool is_on)
+static void sites_site_turn_off(const struct site_record *record)
 {
-	unsigned char *point = sites_site_point(record);
-	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
-	int32_t distance;
+	*sites_site_point(record) = OPCODE_TEST;
+}
 
-	if (!is_on || stub == sites_left_off) {
-		*point = OPCODE_TEST;
-		return;
-	}
+/* Needs code and stubs to be writable. */
+static void sites_site_turn_on(const struct site_module *module, const struct site_record *record)
+{
+	const unsigned char *stub = sites_quick_stub ? sites_quick_stub(record) : NULL;
+
 	if (!stub)
-		stub = (const unsigned char *)&record->stub + record->stub;
-	distance = (int32_t)(stub - (point + POINT_BYTES));
-	point[0] = OPCODE_CALL;
-	/* platform_copy() would use vector registers, which the thunk has not saved. */
-	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(point) : "memory");
+		stub = stub_write(module->stubs + TARGETS_BYTES +
+					  STUB_BYTES * (size_t)(record - module->first),
+			record, (void (*const *)(void))(void *)module->stubs);
+	if (stub && stub != sites_left_off)
+		sites_write_code(sites_site_point(record), OPCODE_CALL, stub);
+	else
+		sites_site_turn_off(record);
 }
 
 static bool sites_site_is_patched(const struct site_record *record)
@@ -314,8 +373,35 @@ static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
 		SYS_mprotect, start, bytes, PROT_READ | PROT_EXEC | (is_open ? PROT_WRITE : 0)));
 }
 
+static bool sites_open_stubs(const struct site_module *module, bool is_open)
+{
+	const uintptr_t start = (uintptr_t)module->stubs;
+
+	return sites_open(start, start + sites_stubs_bytes(module), is_open);
+}
+
+/* Maps the memory of the module's stubs, which jump to the functions of site_thunk.S. */
+static bool sites_make_stubs(struct site_module *module)
+{
+	static void (*const targets[STUB_TARGETS])(void) = {site_any, site_load1, site_load2,
+		site_load4, site_load8, site_load16, site_store1, site_store2, site_store4,
+		site_store8, site_store16};
+	const uintptr_t known = (uintptr_t)module->first;
+
+	module->stubs = sites_take_unused_stubs(module);
+	if (module->stubs)
+		return true;
+	module->stubs = code_memory_map(module->end ? module->start : known,
+		module->end ? module->end : known, sites_stubs_bytes(module),
+		PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (!module->stubs)
+		return false;
+	memcpy(module->stubs, targets, sizeof targets);
+	return sites_open_stubs(module, false);
+}
+
 static bool sites_switch_module(
-	const struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t *state))
+	struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t *state))
 {
 	uint8_t *states = &sites_memory()->sites[module->site_first];
 	uintptr_t first = UINTPTR_MAX;
@@ -333,16 +419,20 @@ static bool sites_switch_module(
 	}
 	if (!end)
 		return true;
-	if (!sites_open(first, end, true))
+	if (!sites_open(first, end, true) || !sites_open_stubs(module, true))
 		return false;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
 
-		if (sites_site_has_point(record) &&
-			is_on(record->kind, &states[i]) != sites_site_is_patched(record))
-			sites_site_patch(record, is_on(record->kind, &states[i]));
+		if (!sites_site_has_point(record) ||
+			is_on(record->kind, &states[i]) == sites_site_is_patched(record))
+			continue;
+		if (sites_site_is_patched(record))
+			sites_site_turn_off(record);
+		else
+			sites_site_turn_on(module, record);
 	}
-	return sites_open(first, end, false);
+	return sites_open_stubs(module, false) && sites_open(first, end, false);
 }
 
 /* True while points are patched, which a signal may interrupt. */
@@ -368,7 +458,7 @@ void site_turn_off(const struct site_record *record)
 
 	sites_are_open = true;
 	if (sites_open(point, point + POINT_BYTES, true)) {
-		sites_site_patch(record, false);
+		sites_site_turn_off(record);
 		(void)sites_open(
 			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
 	}
@@ -387,19 +477,61 @@ bool sites_turn_off(void)
 	return !sites_are_open && sites_switch(sites_site_is_off);
 }
 
+/* Returns the native version of the function whose entry the record is; NULL: there is none. */
+static unsigned char *sites_native_version(const struct site_record *record)
+{
+	if (record->kind != SITE_FUNCTION_ENTRY || !(record->order & SITE_HAS_NATIVE))
+		return NULL;
+	return (unsigned char *)(uintptr_t)site_record_target(record);
+}
+
+/* Makes the native versions of the module's functions jump to their instrumented versions. */
+static void sites_leave_native(const struct site_module *module)
+{
+	uintptr_t first = UINTPTR_MAX;
+	uintptr_t end = 0;
+
+	for (uint32_t i = 0; i < module->count; i++) {
+		const uintptr_t native = (uintptr_t)sites_native_version(&module->first[i]);
+
+		if (!native)
+			continue;
+		first = native < first ? native : first;
+		end = native + POINT_BYTES > end ? native + POINT_BYTES : end;
+	}
+	if (!end)
+		return;
+	if (!sites_open(first, end, true)) {
+		sites_refuse("the program's code is in a mapping that cannot be written");
+		return;
+	}
+	for (uint32_t i = 0; i < module->count; i++) {
+		unsigned char *native = sites_native_version(&module->first[i]);
+		int32_t distance;
+
+		if (!native)
+			continue;
+		memcpy(&distance, native - SITE_VERSION_BYTES, sizeof distance);
+		sites_write_code(native, OPCODE_JUMP, native + distance);
+	}
+	(void)sites_open(first, end, false); /* cannot fail: it was writable */
+}
+
 /* Turns on the sites of main's locals, which report before the first run. */
-static void sites_watch_main(const struct site_module *module)
+static void sites_watch_main(struct site_module *module)
 {
 	sites_are_open = true;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
 		const uintptr_t point = (uintptr_t)sites_site_point(record);
 
-		if (!main_locals_has(record) || !sites_open(point, point + POINT_BYTES, true))
+		if (!main_locals_has(record) || !sites_open_stubs(module, true) ||
+			!sites_open(point, point + POINT_BYTES, true))
 			continue;
-		sites_site_patch(record, true);
-		(void)sites_open(
-			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
+		sites_site_turn_on(module, record);
+		/* Cannot fail: both were writable. */
+		(void)sites_open(point, point + POINT_BYTES, false);
+		(void)sites_open_stubs(module, false);
 		sites_are_live = SITES_LIVE;
 		sites_memory()->must_switch = true; /* the first run turns these sites off */
 	}

@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "abi/instrument_abi.h"
 #include "shapes.h"
+#include "support/switched_sites.h"
 
 #define REPORTED_MOST 65536
-#define PAGE ((uintptr_t)4096)
 
 struct reported {
 	uint64_t address, behind; /* the address behind the point */
@@ -23,44 +21,27 @@ struct reported reported[REPORTED_MOST];
 struct reported *reported_end = reported;
 struct wanted_memory raddle_wanted_v5;
 
-/* Every entry does the same. */
-#define ENTRY(name) ".globl " name "\n" name ":\n"
-#define ENTRIES(kind)                                                                              \
-	ENTRY("raddle_site_" kind "1_v3")                                                          \
-	ENTRY("raddle_site_" kind "2_v3")                                                          \
-	ENTRY("raddle_site_" kind "4_v3")                                                          \
-	ENTRY("raddle_site_" kind "8_v3")                                                          \
-	ENTRY("raddle_site_" kind "16_v3")
-__asm__(".text\n" ENTRY("raddle_site_v3") ENTRIES("load")
-		ENTRIES("store") "	movq reported_end(%rip), %r11\n"
-				 "	movq %r10, (%r11)\n"
-				 "	movq (%rsp), %r10\n"
-				 "	movq %r10, 8(%r11)\n"
-				 "	addq $16, reported_end(%rip)\n"
-				 "	ret\n");
+void report(void);
+
+__asm__(".text\nreport:\n"
+	"	movq reported_end(%rip), %r11\n"
+	"	movq %r10, (%r11)\n"
+	"	movq (%rsp), %r10\n"
+	"	movq %r10, 8(%r11)\n"
+	"	addq $16, reported_end(%rip)\n"
+	"	ret\n");
 
 static const struct instrumented_module *module;
 
-static const unsigned char *point_of(const struct site_record *record)
-{
-	return (const unsigned char *)&record->point + record->point;
-}
-
 void raddle_module_loaded(const struct instrumented_module *loaded)
 {
+	unsigned char *stubs = switched_stubs(loaded, report);
+
 	module = loaded;
 	for (const struct site_record *record = loaded->first; record < loaded->end; record++) {
-		unsigned char *point = (unsigned char *)(uintptr_t)point_of(record);
-		const uintptr_t page = (uintptr_t)point & ~(PAGE - 1);
-		const unsigned char *stub = (const unsigned char *)&record->stub + record->stub;
-		const int32_t distance = (int32_t)(stub - (point + SITE_POINT_BYTES));
-
-		if (record->kind > SITE_STORE)
-			continue;
-		if (mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
-			abort();
-		point[0] = 0xe8;
-		memcpy(point + 1, &distance, sizeof distance);
+		switched_leave_native(record);
+		if (record->kind <= SITE_STORE)
+			switched_turn_on(stubs, loaded, record);
 	}
 }
 
@@ -73,7 +54,7 @@ static unsigned bytes_at(uint64_t behind)
 {
 	for (const struct site_record *record = module->first; record < module->end; record++)
 		if (record->kind <= SITE_STORE &&
-			(uint64_t)(uintptr_t)point_of(record) + SITE_POINT_BYTES == behind)
+			(uint64_t)(uintptr_t)switched_point(record) + SITE_POINT_BYTES == behind)
 			return record->bytes;
 	abort();
 }

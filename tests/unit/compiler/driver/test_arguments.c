@@ -80,13 +80,15 @@ static void test_arguments_classify__sees_sections_dropped_by_gnu_ld(void **stat
 
 static void test_compile_take_options__leaves_the_compilers(void **state)
 {
-	char *const argv[] = {"-O2", "-Xlinker", "--warn-opaque", "a.c", "--warn-opaque", NULL};
+	char *const argv[] = {
+		"-O2", "-Xlinker", "--warn-opaque", "--native", "a.c", "--warn-opaque", NULL};
 	struct compile_options options = {0};
 	char **left;
 
 	(void)state;
 	compile_take_options(argv, &options, &left);
 	assert_true(options.warns_opaque);
+	assert_true(options.has_native);
 	assert_string_equal(left[0], "-O2");
 	assert_string_equal(left[1], "-Xlinker");
 	assert_string_equal(left[2], "--warn-opaque");

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "runtime/sites/sites.c"
+#include "runtime/sites/code_memory.c"
+#include "runtime/sites/stubs.c"
 
 #define SITES 40
 #define POINT_DISTANCE 300 /* several pages in all */
@@ -47,6 +49,29 @@ bool sites_apply(void)
 	return true;
 }
 
+void runtime_note_call(long number, const long arguments[6], long result)
+{
+	(void)number;
+	(void)arguments;
+	(void)result;
+}
+
+#define TARGET(name)                                                                               \
+	void name(void)                                                                            \
+	{                                                                                          \
+	}
+TARGET(site_any)
+TARGET(site_load1)
+TARGET(site_load2)
+TARGET(site_load4)
+TARGET(site_load8)
+TARGET(site_load16)
+TARGET(site_store1)
+TARGET(site_store2)
+TARGET(site_store4)
+TARGET(site_store8)
+TARGET(site_store16)
+
 /* ---- a module: pages of code that cannot be written, and records behind them ---- */
 
 struct fake_module {
@@ -75,7 +100,7 @@ static struct fake_module make_module(uint8_t kind)
 		memcpy(point, no_op, POINT_BYTES);
 		point[POINT_BYTES] = OPCODE_RETURN;
 		record->point = (int32_t)(point - (unsigned char *)&record->point);
-		record->stub = (int32_t)(point + 100 - (unsigned char *)&record->stub);
+		memcpy(record->operand, "\x49\x89\xfa", 3); /* mov %rdi, %r10 */
 		record->kind = kind;
 		record->bytes = 8;
 	}
@@ -106,10 +131,15 @@ static int set_up(void **state)
 	runtime.contract = contract;
 	runtime.is_forked_child = false;
 	memory = sites_memory();
-	sites.module_count = 0;
+	sites.module_count = sites.unused_count = 0;
 	sites_last = NULL;
 	refused = NULL;
 	return 0;
+}
+
+static const unsigned char *stub_of(uint32_t site)
+{
+	return sites.modules[0].stubs + TARGETS_BYTES + site * STUB_BYTES + sizeof(int32_t);
 }
 
 static bool by_byte(uint8_t kind, uint8_t *state)
@@ -235,7 +265,7 @@ static void test_sites__are_switched_on_and_off(void **state)
 		if (memory->sites[i]) {
 			assert_int_equal(point[0], 0xe8);
 			memcpy(&distance, point + 1, sizeof distance);
-			assert_int_equal(distance, 100 - POINT_BYTES);
+			assert_ptr_equal(point + POINT_BYTES + distance, stub_of(i));
 		} else {
 			assert_memory_equal(point, no_op, POINT_BYTES);
 		}
@@ -263,8 +293,47 @@ static void test_sites__that_are_turned_off_do_nothing_and_keep_the_distance(voi
 		assert_int_not_equal(point[0], 0xe8);
 		((void (*)(void))(uintptr_t)point)(); /* returns behind the point */
 		memcpy(&distance, point + 1, sizeof distance);
-		assert_int_equal(distance, 100 - POINT_BYTES);
+		assert_ptr_equal(point + POINT_BYTES + distance, stub_of(i));
 	}
+	free_module(&fake);
+}
+
+static void test_sites__native_versions_jump_to_those_with_sites(void **state)
+{
+	struct fake_module fake = make_module(SITE_FUNCTION_ENTRY);
+	unsigned char *native = fake.code + PAGE_BYTES + SITE_VERSION_BYTES;
+	unsigned char *word = fake.records[1].operand + SITE_TARGET_OFFSET;
+	const int32_t distance = (int32_t)(native - word), version = -200;
+	int32_t jump;
+
+	(void)state;
+	memcpy(word, &distance, sizeof distance);
+	fake.records[1].order = SITE_HAS_NATIVE;
+	assert_int_equal(mprotect(fake.code, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE), 0);
+	memcpy(native - SITE_VERSION_BYTES, &version, sizeof version);
+	assert_int_equal(mprotect(fake.code, 2 * PAGE_BYTES, PROT_READ | PROT_EXEC), 0);
+	raddle_module_loaded(&fake.module);
+	assert_int_equal(native[0], 0xe9);
+	memcpy(&jump, native + 1, sizeof jump);
+	assert_int_equal(POINT_BYTES + jump, version);
+	free_module(&fake);
+}
+
+static void test_sites__an_unloaded_module_leaves_its_stubs_to_the_next(void **state)
+{
+	struct fake_module fake = make_module(SITE_LOAD);
+	const unsigned char *first;
+
+	(void)state;
+	raddle_module_loaded(&fake.module);
+	memory->sites[0] = SITE_ON;
+	assert_true(sites_switch(by_byte));
+	first = stub_of(0);
+	raddle_module_unloaded(&fake.module);
+	raddle_module_loaded(&fake.module);
+	memory->sites[1] = SITE_ON;
+	assert_true(sites_switch(by_byte));
+	assert_ptr_equal(stub_of(0), first);
 	free_module(&fake);
 }
 
@@ -315,6 +384,8 @@ int main(void)
 		TEST(test_sites__more_than_there_is_room_for_stay_off),
 		TEST(test_sites__are_switched_on_and_off),
 		TEST(test_sites__that_are_turned_off_do_nothing_and_keep_the_distance),
+		TEST(test_sites__native_versions_jump_to_those_with_sites),
+		TEST(test_sites__an_unloaded_module_leaves_its_stubs_to_the_next),
 		TEST(test_sites__without_a_point_are_never_switched),
 		TEST(test_sites__code_that_cannot_be_written_is_reported_once),
 	};
