@@ -9,8 +9,8 @@
  *
  *	point:	nopl 0(%rax,%rax)		-- on: call stub; off again: testl
  *
- * The point changes no registers except %r10, %r11 and the flags. The function has no red zone, because the call
- * writes there.
+ * A point that is on changes only %r10, %r11 and the flags. Its call writes the return address below the stack
+ * pointer, so functions with sites must not keep data there (they have no red zone).
  *
  * After raddle-cc --native, functions have a second, *native* version without sites: the program runs as fast as
  * without instrumentation unless the runtime is there. The native version has the function's name and address, and the
@@ -42,7 +42,8 @@
 #define INSTRUMENT_ABI_VERSION 10
 #define SITE_POINT_BYTES 5
 #define SITE_OPERAND_BYTES 8
-/* The instruction of a record with a target leaves the last four bytes of the operand to the distance. */
+/* Some records also refer to a target, a function or a word of the linker's table. Their instruction needs at most four
+ * bytes, and the last four bytes of `operand` hold the distance to the target. */
 #define SITE_TARGET_OFFSET 4
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -291,7 +292,8 @@ static inline uint8_t site_record_flags(const struct site_record *record)
 	return *((const uint8_t *)&record->info + record->info);
 }
 
-/* Returns the target of a record that has one (SITE_CALLEE_NAMED, SITE_HAS_NATIVE). */
+/* Returns the address to which the record refers: with SITE_CALLEE_NAMED the word of the linker's table that holds the
+ * called function, with SITE_HAS_NATIVE the native version. Other records have none. */
 static inline const unsigned char *site_record_target(const struct site_record *record)
 {
 	const unsigned char *word = record->operand + SITE_TARGET_OFFSET;

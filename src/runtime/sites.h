@@ -4,8 +4,9 @@
  * A module registers its site_record array when it is loaded (raddle_module_loaded()), and gets a
  * range of bytes in contract_memory.sites, the same in every process and run. Between runs
  * memory_prepare_run() chooses the sites of the next run, and sites_switch() patches their points:
- * a no-op while off, a call of a stub (stubs.h) while on. The native versions of functions jump to the
- * versions with sites as soon as the module is registered.
+ * the point of a site that is off does nothing, and that of a site that is on calls a stub (stubs.h). In programs
+ * of raddle-cc --native, the registration of a module also makes the native version of each function jump to the
+ * version with sites.
  *
  * A point that is on leads to site_thunk.S, which first tries the filter (filter.h) and the fast
  * path (quick.h) with general registers only. The thunk then calls site_reached(). Only if

@@ -329,7 +329,7 @@ int worker_check(const struct worker *worker, struct error *err)
 
 	if (!worker->damage)
 		return 0;
-	/* A runtime of another version writes the reason of its refusal to another location. */
+	/* A runtime of another version has another layout of the contract, so its reason cannot be read. */
 	if (__atomic_load_n(&worker->block.shared->report, __ATOMIC_RELAXED) == REPORT_REFUSED)
 		return error_set(err, ERROR_VERSION,
 			"the runtime refuses the target, and its reason cannot be read (%s); install "

@@ -241,7 +241,7 @@ void search_continue(struct sensitivity *analysis, bool is_proven);
 /* Returns false if a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
-/* Returns whether the event is asked about in this pass. If so, *out is its location. */
+/* Returns whether the current pass asks the solver about this event. If so, *out is the event's source location. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
 
@@ -272,7 +272,7 @@ void search_count_left(struct sensitivity *analysis);
 /* Settlement of chunks in order (search.c). These functions need search.lock held. */
 
 bool turns_is_open(const struct worker *worker, uint32_t location);
-/* Returns the limit of queries per location in the chunk's pass. */
+/* Returns how many queries to the solver each source location may cause in the worker's current pass. */
 uint32_t turns_queries_most(const struct worker *worker);
 void turns_begin(struct worker *worker);
 /* Waits until earlier chunks are settled. Returns false if the results are void, or the search is

@@ -49,8 +49,8 @@ void explain_result_drop_refuted(struct explain_result *result)
 #define STEPS_MOST 10000u
 #define STEPS_BEHIND 1000u
 
-/* Returns how many of the run's steps the document's window leaves out at the beginning: it ends a
- * little behind the last access of the pattern in the failing run. */
+/* The document shows only a part of a long run. The part ends STEPS_BEHIND steps after the last access of the
+ * pattern in the failing run. Returns how many steps before the part are omitted. */
 static uint32_t explain_result_first_step(const struct explain_answer *answer)
 {
 	const struct explain_shown *shown = &answer->failing;

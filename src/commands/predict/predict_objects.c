@@ -1,7 +1,7 @@
 /*
  * Names objects for all runs of one program. An object that is static, or was allocated before the
- * first thread, has the same address in every run. Later ones are named by allocating thread,
- * location, and number among that thread's allocations there.
+ * first thread, has the same address in every run. A later object is named by the thread that allocated it, the
+ * source location of the allocation, and how many objects that thread had allocated there before.
  */
 #include <stdlib.h>
 #include <string.h>

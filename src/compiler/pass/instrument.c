@@ -98,7 +98,7 @@ static void instrument_add_text_attribute(
 /*
  * The recorder finds the caller by frame and return address. Instrumented functions therefore keep their
  * frame pointer, and those called from code without bitcode make no tail calls. With sanitize_thread the code
- * generator sets the frame up before the stub of the entry point reads it.
+ * generator sets the frame up at the very start of a function, before the recorder looks at it.
  */
 static void instrument_keep_frame(struct instrument *instrument, LLVMValueRef function)
 {

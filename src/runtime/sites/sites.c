@@ -29,8 +29,8 @@ struct site_module {
 	uint32_t site_first;  /* first index in contract_memory.sites */
 	bool has_room;	      /* false: contract_memory is full, and the sites stay off */
 	uintptr_t start, end; /* bounds of the module's mapping; both 0: unknown */
-	/* The table of targets and one stub per site, not writable and so outside of a rewind's image; NULL:
-	 * not mapped yet */
+	/* The memory of the module's stubs: the table of their targets, then room for one stub per site.
+	 * It is writable only while sites are switched, so a rewind neither saves nor restores it. */
 	unsigned char *stubs;
 };
 

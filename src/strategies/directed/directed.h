@@ -11,7 +11,8 @@
  * The stops of a *ring* are for threads that each wait for an object held by the thread of the
  * next stop: a deadlock. Two of three runs of a ring are wider, because names of pool threads and
  * heap objects vary. In both, any thread matches a stop; in one of them, any object that closes
- * the ring matches, too. If no deadlock followed, the threads are driven to the stops again.
+ * the ring matches, too. If the threads reach all stops without a deadlock,
+ * the strategy leads them to the stops again.
  *
  * A stopped thread that holds a lock may block others. In half of the runs of a ring, threads
  * therefore first stop where they are about to acquire the lock that they will hold (the
@@ -42,7 +43,7 @@ struct directed_stop {
 	uint64_t site;	    /* calling context of the pending op */
 	uint32_t context;   /* site of the pending op */
 	uint8_t kind;	    /* enum op_kind */
-	/* Op that acquires `held`; 0: the thread goes directly to its stop. */
+	/* The operation by which the thread acquires `held`. 0 means that it acquires nothing before its stop. */
 	uint8_t approach_kind;
 	uint64_t approach_site;
 };
