@@ -1,4 +1,4 @@
-/* worker.c starts and observes a worker's processes, worker_end.c interprets their ends. */
+/* worker_open.c opens a worker. worker.c starts and observes a worker's processes, worker_end.c interprets their ends. */
 #pragma once
 
 #include "worker/worker.h"

@@ -51,3 +51,22 @@ unsigned char *code_memory_map(uintptr_t start, uintptr_t end, size_t bytes, int
 		found = code_memory_try(last + away, bytes, protection, &is_refused);
 	return found;
 }
+
+bool code_memory_open(uintptr_t first, uintptr_t end, bool is_open)
+{
+	const uintptr_t start = first & ~(PAGE_BYTES - 1);
+	const uintptr_t bytes = ((end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)) - start;
+
+	return !platform_failed(platform_call(
+		SYS_mprotect, start, bytes, PROT_READ | PROT_EXEC | (is_open ? PROT_WRITE : 0)));
+}
+
+void code_memory_write_branch(
+	unsigned char *code, unsigned char opcode, const unsigned char *target)
+{
+	const int32_t distance = (int32_t)(target - (code + BRANCH_BYTES));
+
+	code[0] = opcode;
+	/* platform_copy() would use vector registers, which the thunk has not saved. */
+	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(code) : "memory");
+}

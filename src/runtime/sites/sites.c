@@ -2,11 +2,9 @@
  * runs or while a single thread moves. */
 #include "runtime/sites.h"
 
-#include <cpuid.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "base/hot_state.h"
 #include "base/text.h"
@@ -17,11 +15,10 @@
 #include "runtime/memory.h"
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
+#include "runtime/sites/sites_internal.h"
 #include "runtime/stubs.h"
 
-#define POINT_BYTES 5
 #define TARGETS_BYTES (STUB_TARGETS * sizeof(void (*)(void)))
-#define PAGE_BYTES UINT64_C(4096)
 
 struct site_module {
 	const struct site_record *first;
@@ -55,10 +52,6 @@ HOT_STATE const uint8_t *filter_lines = filter_all;
 const unsigned char *(*sites_quick_stub)(const struct site_record *record);
 const unsigned char sites_left_off[1];
 HOT_STATE struct quick_now sites_now;
-uint32_t sites_vectors;
-uint8_t sites_has_xsave;
-uint8_t sites_vectors_in_use;
-uint32_t sites_saves_vectors;
 
 struct contract_memory *sites_memory(void)
 {
@@ -121,27 +114,6 @@ static void sites_refuse(const char *why)
 	text_add(&text, why);
 }
 
-/* Components of the processor state, as bits of XCR0. */
-#define VECTORS_ALL 0xe4u
-#define VECTORS_512 0xe0u
-#define VECTORS_BY_HAND 0xa0u /* %zmm16 to 31 and the mask registers */
-
-static void sites_look_at_processor(void)
-{
-	unsigned a, b, c, d, high;
-
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-		return;
-	sites_has_xsave = 1;
-	__asm__ volatile("xgetbv" : "=a"(a), "=d"(high) : "c"(0));
-	sites_vectors = a & VECTORS_ALL;
-	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX512BW &&
-		(sites_vectors & VECTORS_512) == VECTORS_512)
-		sites_saves_vectors = VECTORS_BY_HAND;
-	if (__get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4)
-		sites_vectors_in_use = 1;
-}
-
 static void sites_find_mapping(struct site_module *module)
 {
 	struct dl_find_object object;
@@ -155,7 +127,6 @@ static void sites_find_mapping(struct site_module *module)
 static bool sites_make_stubs(struct site_module *module);
 static void sites_drop_stubs(const struct site_module *module);
 static void sites_watch_main(struct site_module *module);
-static void sites_leave_native(const struct site_module *module);
 
 static void sites_add_module(const struct instrumented_module *module)
 {
@@ -172,7 +143,7 @@ static void sites_add_module(const struct instrumented_module *module)
 	if (sites.module_count == MEMORY_MODULES_MAX)
 		return;
 	if (!sites.module_count)
-		sites_look_at_processor();
+		sites_find_vectors();
 	heap_start_recording();
 	runtime.contract->has_memory_sites = 1;
 	own = &sites.modules[sites.module_count++];
@@ -184,8 +155,8 @@ static void sites_add_module(const struct instrumented_module *module)
 		sites_refuse("the program has more sites than raddle can keep");
 	else if (!sites_make_stubs(own))
 		sites_refuse("the system gives no memory for code near the program");
-	else
-		sites_leave_native(own);
+	else if (!native_versions_leave(own->first, own->count))
+		sites_refuse("the program's code is in a mapping that cannot be written");
 	if (!own->stubs)
 		own->has_room = false;
 	else if (memory->sites_on || runtime.contract->plan.is_recorded)
@@ -317,19 +288,8 @@ uint32_t site_index_at(uint64_t code)
 	return UINT32_MAX;
 }
 
-#define OPCODE_CALL 0xe8 /* a distance of four bytes follows */
-#define OPCODE_JUMP 0xe9 /* likewise */
 /* test $VALUE, %eax with a value of four bytes changes only the flags, which are dead at a point. */
 #define OPCODE_TEST 0xa9
-
-static void sites_write_code(unsigned char *code, unsigned char opcode, const unsigned char *target)
-{
-	const int32_t distance = (int32_t)(target - (code + POINT_BYTES));
-
-	code[0] = opcode;
-	/* platform_copy() would use vector registers, which the thunk has not saved. */
-	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(code) : "memory");
-}
 
 /* Turning a site off leaves the distance, which site_thunk.S reads: sites_turn_off() may interrupt
  * the thunk. */
@@ -348,14 +308,14 @@ static void sites_site_turn_on(const struct site_module *module, const struct si
 					  STUB_BYTES * (size_t)(record - module->first),
 			record, (void (*const *)(void))(void *)module->stubs);
 	if (stub && stub != sites_left_off)
-		sites_write_code(sites_site_point(record), OPCODE_CALL, stub);
+		code_memory_write_branch(sites_site_point(record), BRANCH_CALL, stub);
 	else
 		sites_site_turn_off(record);
 }
 
 static bool sites_site_is_patched(const struct site_record *record)
 {
-	return *sites_site_point(record) == OPCODE_CALL;
+	return *sites_site_point(record) == BRANCH_CALL;
 }
 
 static bool sites_site_has_point(const struct site_record *record)
@@ -363,21 +323,11 @@ static bool sites_site_has_point(const struct site_record *record)
 	return record->kind != SITE_OPAQUE;
 }
 
-/* Makes code pages writable or read-only. */
-static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
-{
-	const uintptr_t start = first & ~(PAGE_BYTES - 1);
-	const uintptr_t bytes = ((end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)) - start;
-
-	return !platform_failed(platform_call(
-		SYS_mprotect, start, bytes, PROT_READ | PROT_EXEC | (is_open ? PROT_WRITE : 0)));
-}
-
 static bool sites_open_stubs(const struct site_module *module, bool is_open)
 {
 	const uintptr_t start = (uintptr_t)module->stubs;
 
-	return sites_open(start, start + sites_stubs_bytes(module), is_open);
+	return code_memory_open(start, start + sites_stubs_bytes(module), is_open);
 }
 
 /* Maps the memory of the module's stubs, which jump to the functions of site_thunk.S. */
@@ -415,11 +365,11 @@ static bool sites_switch_module(
 			is_on(record->kind, &states[i]) == sites_site_is_patched(record))
 			continue;
 		first = point < first ? point : first;
-		end = point + POINT_BYTES > end ? point + POINT_BYTES : end;
+		end = point + SITE_POINT_BYTES > end ? point + SITE_POINT_BYTES : end;
 	}
 	if (!end)
 		return true;
-	if (!sites_open(first, end, true) || !sites_open_stubs(module, true))
+	if (!code_memory_open(first, end, true) || !sites_open_stubs(module, true))
 		return false;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
@@ -432,7 +382,7 @@ static bool sites_switch_module(
 		else
 			sites_site_turn_on(module, record);
 	}
-	return sites_open_stubs(module, false) && sites_open(first, end, false);
+	return sites_open_stubs(module, false) && code_memory_open(first, end, false);
 }
 
 /* True while points are patched, which a signal may interrupt. */
@@ -457,10 +407,10 @@ void site_turn_off(const struct site_record *record)
 	const uintptr_t point = (uintptr_t)sites_site_point(record);
 
 	sites_are_open = true;
-	if (sites_open(point, point + POINT_BYTES, true)) {
+	if (code_memory_open(point, point + SITE_POINT_BYTES, true)) {
 		sites_site_turn_off(record);
-		(void)sites_open(
-			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
+		(void)code_memory_open(
+			point, point + SITE_POINT_BYTES, false); /* cannot fail: it was writable */
 	}
 	sites_are_open = false;
 }
@@ -477,46 +427,6 @@ bool sites_turn_off(void)
 	return !sites_are_open && sites_switch(sites_site_is_off);
 }
 
-/* Returns the native version of the function whose entry the record is; NULL: there is none. */
-static unsigned char *sites_native_version(const struct site_record *record)
-{
-	if (record->kind != SITE_FUNCTION_ENTRY || !(record->order & SITE_HAS_NATIVE))
-		return NULL;
-	return (unsigned char *)(uintptr_t)site_record_target(record);
-}
-
-/* Makes the native versions of the module's functions jump to their instrumented versions. */
-static void sites_leave_native(const struct site_module *module)
-{
-	uintptr_t first = UINTPTR_MAX;
-	uintptr_t end = 0;
-
-	for (uint32_t i = 0; i < module->count; i++) {
-		const uintptr_t native = (uintptr_t)sites_native_version(&module->first[i]);
-
-		if (!native)
-			continue;
-		first = native < first ? native : first;
-		end = native + POINT_BYTES > end ? native + POINT_BYTES : end;
-	}
-	if (!end)
-		return;
-	if (!sites_open(first, end, true)) {
-		sites_refuse("the program's code is in a mapping that cannot be written");
-		return;
-	}
-	for (uint32_t i = 0; i < module->count; i++) {
-		unsigned char *native = sites_native_version(&module->first[i]);
-		int32_t distance;
-
-		if (!native)
-			continue;
-		memcpy(&distance, native - SITE_VERSION_BYTES, sizeof distance);
-		sites_write_code(native, OPCODE_JUMP, native + distance);
-	}
-	(void)sites_open(first, end, false); /* cannot fail: it was writable */
-}
-
 /* Turns on the sites of main's locals, which report before the first run. */
 static void sites_watch_main(struct site_module *module)
 {
@@ -526,11 +436,11 @@ static void sites_watch_main(struct site_module *module)
 		const uintptr_t point = (uintptr_t)sites_site_point(record);
 
 		if (!main_locals_has(record) || !sites_open_stubs(module, true) ||
-			!sites_open(point, point + POINT_BYTES, true))
+			!code_memory_open(point, point + SITE_POINT_BYTES, true))
 			continue;
 		sites_site_turn_on(module, record);
 		/* Cannot fail: both were writable. */
-		(void)sites_open(point, point + POINT_BYTES, false);
+		(void)code_memory_open(point, point + SITE_POINT_BYTES, false);
 		(void)sites_open_stubs(module, false);
 		sites_are_live = SITES_LIVE;
 		sites_memory()->must_switch = true; /* the first run turns these sites off */

@@ -9,7 +9,9 @@
 
 #include "runtime/sites/sites.c"
 #include "runtime/sites/code_memory.c"
+#include "runtime/sites/native_versions.c"
 #include "runtime/sites/stubs.c"
+#include "runtime/sites/vectors.c"
 
 #define SITES 40
 #define POINT_DISTANCE 300 /* several pages in all */
@@ -80,7 +82,7 @@ struct fake_module {
 	struct instrumented_module module;
 };
 
-static const unsigned char no_op[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+static const unsigned char no_op[SITE_POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 
 #define OPCODE_RETURN 0xc3
 
@@ -97,8 +99,8 @@ static struct fake_module make_module(uint8_t kind)
 		struct site_record *record = &fake.records[i];
 		unsigned char *point = fake.code + i * POINT_DISTANCE;
 
-		memcpy(point, no_op, POINT_BYTES);
-		point[POINT_BYTES] = OPCODE_RETURN;
+		memcpy(point, no_op, SITE_POINT_BYTES);
+		point[SITE_POINT_BYTES] = OPCODE_RETURN;
 		record->point = (int32_t)(point - (unsigned char *)&record->point);
 		memcpy(record->operand, "\x49\x89\xfa", 3); /* mov %rdi, %r10 */
 		record->kind = kind;
@@ -244,7 +246,7 @@ static void test_sites__more_than_there_is_room_for_stay_off(void **state)
 	assert_null(site_state(fake.records));
 	assert_true(memory->refusal[0]);
 	assert_true(sites_switch(all));
-	assert_memory_equal(fake.code, no_op, POINT_BYTES);
+	assert_memory_equal(fake.code, no_op, SITE_POINT_BYTES);
 	free_module(&fake);
 }
 
@@ -265,9 +267,9 @@ static void test_sites__are_switched_on_and_off(void **state)
 		if (memory->sites[i]) {
 			assert_int_equal(point[0], 0xe8);
 			memcpy(&distance, point + 1, sizeof distance);
-			assert_ptr_equal(point + POINT_BYTES + distance, stub_of(i));
+			assert_ptr_equal(point + SITE_POINT_BYTES + distance, stub_of(i));
 		} else {
-			assert_memory_equal(point, no_op, POINT_BYTES);
+			assert_memory_equal(point, no_op, SITE_POINT_BYTES);
 		}
 	}
 	memory->sites[0] = 0;
@@ -293,7 +295,7 @@ static void test_sites__that_are_turned_off_do_nothing_and_keep_the_distance(voi
 		assert_int_not_equal(point[0], 0xe8);
 		((void (*)(void))(uintptr_t)point)(); /* returns behind the point */
 		memcpy(&distance, point + 1, sizeof distance);
-		assert_ptr_equal(point + POINT_BYTES + distance, stub_of(i));
+		assert_ptr_equal(point + SITE_POINT_BYTES + distance, stub_of(i));
 	}
 	free_module(&fake);
 }
@@ -315,7 +317,7 @@ static void test_sites__native_versions_jump_to_those_with_sites(void **state)
 	raddle_module_loaded(&fake.module);
 	assert_int_equal(native[0], 0xe9);
 	memcpy(&jump, native + 1, sizeof jump);
-	assert_int_equal(POINT_BYTES + jump, version);
+	assert_int_equal(SITE_POINT_BYTES + jump, version);
 	free_module(&fake);
 }
 
@@ -359,7 +361,7 @@ static void test_sites__code_that_cannot_be_written_is_reported_once(void **stat
 	assert_int_equal(munmap(fake.code + PAGE_BYTES, PAGE_BYTES), 0); /* mprotect fails there */
 	fake.records[PAGE_BYTES / POINT_DISTANCE + 1].kind = SITE_OPAQUE;
 	for (uint32_t i = 0; i < SITES; i++) /* the others lie on both sides of it */
-		if (i * POINT_DISTANCE + POINT_BYTES > PAGE_BYTES &&
+		if (i * POINT_DISTANCE + SITE_POINT_BYTES > PAGE_BYTES &&
 			i * POINT_DISTANCE < 2 * PAGE_BYTES)
 			fake.records[i].kind = SITE_OPAQUE;
 	assert_false(sites_switch(all));
@@ -367,7 +369,7 @@ static void test_sites__code_that_cannot_be_written_is_reported_once(void **stat
 	memcpy(first, memory->refusal, sizeof first);
 	assert_false(sites_switch(all));
 	assert_string_equal(memory->refusal, first);
-	assert_memory_equal(fake.code, no_op, POINT_BYTES);
+	assert_memory_equal(fake.code, no_op, SITE_POINT_BYTES);
 	free_module(&fake);
 }
 
