@@ -6,5 +6,3 @@
 #pragma once
 
 #define HOT_STATE __attribute__((section("raddle_hot")))
-/* For the first variable of the section. */
-#define HOT_STATE_PAGE __attribute__((section("raddle_hot"), aligned(4096)))

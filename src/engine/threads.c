@@ -1,12 +1,13 @@
 #include <errno.h>
 
+#include "base/hot_state.h"
 #include "engine/c11.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 #include "engine/futex.h"
 #include "model/thread_name.h"
 
-void (*engine_thread_body)(struct engine_thread *thread);
+HOT_STATE void (*engine_thread_body)(struct engine_thread *thread);
 
 /* Pending op of every thread that has not begun; read-only. */
 static struct engine_op begin_op = {.kind = OP_THREAD_BEGIN, .deadline_ns = ENGINE_FOREVER};

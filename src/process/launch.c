@@ -130,7 +130,7 @@ static bool launch_is_replaced(const char *entry, const struct target_traits *tr
  * The environment lies above the stack. A filler variable, which the runtime removes, rounds its
  * size up to a multiple of this number: stack addresses then stay the same.
  */
-#define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
+#define ENVIRONMENT_ROUNDED_BYTES ((size_t)16 * 1024)
 
 static void launch_environment_fill_up(struct environment *out)
 {

@@ -110,7 +110,7 @@ void runtime_let_others_move(void);
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Wakes the command. */
 void runtime_ring(void);
-/* Rings the doorbell without waiting. */
+/* Leaves the report for the command, without a ring. */
 void runtime_report(enum contract_report report);
 /* Refuses control and ends the process. `why`: the reason in one sentence. */
 void runtime_refuse(const char *why) __attribute__((noreturn));

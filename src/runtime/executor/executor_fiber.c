@@ -45,7 +45,7 @@ struct donor_pool {
 	struct donor *free;
 };
 
-static HOT_STATE_PAGE struct {
+static HOT_STATE struct {
 	uint32_t made; /* donors of every class */
 	struct donor_pool pools[THREAD_STACK_CLASSES];
 	/* fiber_time() when each pooled donor was last given to a thread; 0 if it was in no run.

@@ -30,7 +30,7 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 static HOT_STATE size_t standard_stack_bytes; /* 0: not known yet */
 
 /* Written by the moving thread; restored with each run. */
-static struct {
+static HOT_STATE struct {
 	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* mapped slots, counted from SLOTS_END */
 } stacks;
 

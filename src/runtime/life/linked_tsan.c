@@ -205,5 +205,5 @@ __attribute__((used)) static linked_function *linked_resolve(void)
 
 static void linked_at_relocation(void) __attribute__((ifunc("linked_resolve")));
 
-/* The reference makes the loader call the resolver. */
-__attribute__((used)) static linked_function *const linked_reference = linked_at_relocation;
+/* The reference makes the loader call the resolver. No code reads it: "retain" prevents that the linker drops it. */
+__attribute__((used, retain)) static linked_function *const linked_reference = linked_at_relocation;

@@ -4,8 +4,8 @@
  * runtime_begin_run() seeds strategy and engine and begins control. A run ends in
  * runtime_finish_run() (run_end.c), which completes the outcome in the contract and never returns:
  * restart->finish() leaves for the next run. runtime_account_run() then counts the run and gives
- * its summary to the strategy. runtime_report() rings the command's doorbell. Outcome and schedule
- * then lie in the contract, so a crash of the target loses neither.
+ * its summary to the strategy. Outcome and schedule then lie in the contract, so a crash of the
+ * target loses neither.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -383,7 +383,6 @@ void runtime_report(enum contract_report report)
 
 	run_publish_guarantee(contract);
 	contract->report = report;
-	runtime_ring();
 }
 
 uint32_t runtime_report_and_wait(enum contract_report report)
@@ -393,6 +392,7 @@ uint32_t runtime_report_and_wait(enum contract_report report)
 
 	__atomic_store_n(&contract->command, COMMAND_NONE, __ATOMIC_RELAXED);
 	runtime_report(report);
+	runtime_ring();
 	/* Pairs with the host's release; the plan was written before the command. */
 	while ((command = __atomic_load_n(&contract->command, __ATOMIC_ACQUIRE)) == COMMAND_NONE)
 		platform_futex_wait(&contract->command, COMMAND_NONE, UINT64_MAX, true);
@@ -425,6 +425,7 @@ static __attribute__((noreturn)) void run_refuse(const char *why, enum contract_
 	if (runtime.refused)
 		runtime.refused(why);
 	runtime_report(REPORT_REFUSED);
+	runtime_ring();
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);
 }

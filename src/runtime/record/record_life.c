@@ -3,6 +3,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/hot_state.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/record/record_internal.h"
@@ -10,9 +11,12 @@
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 
+/* The state is large, and most runs are not recorded. */
+static HOT_STATE bool record_has_area;
+
 bool record_is_on(void)
 {
-	return record_state.area != NULL;
+	return record_has_area;
 }
 
 /* Copies writable data into the area, except parts above a size limit or without room. */
@@ -104,6 +108,7 @@ void record_begin(void)
 	struct contract *contract = runtime.contract;
 
 	record_state.area = contract_area(contract, contract->record_offset);
+	record_has_area = true;
 	record_state.has_chosen = contract->plan.has_chosen_sites;
 	record_state.moving = record_stubs_open();
 	if (!record_state.moving)

@@ -30,6 +30,7 @@ static void restart_exec_finish(int status)
 	const struct outcome *outcome = &runtime.contract->outcome;
 	bool is_failure = runtime_account_run();
 
+	/* No ring: the command waits for the end of the process, which interrupts it. */
 	runtime_report(is_failure ? REPORT_FAILURE : REPORT_BATCH);
 	if (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_ABORT) {
 		/* Dies by the signal that the outcome names, for parents and core patterns. */

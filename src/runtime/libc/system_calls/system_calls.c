@@ -2,17 +2,6 @@
 
 #include "runtime/interpose.h"
 
-/* Larger than the newest call in the table. */
-#define NUMBERS_MAX 512
-
-static system_call *const system_calls[NUMBERS_MAX] = {
-#define SYSTEM_CALL(name) [SYS_##name] = call_##name,
-#define BLOCKING_CALL(name) SYSTEM_CALL(name)
-#include "runtime/libc/system_calls.def"
-#undef SYSTEM_CALL
-#undef BLOCKING_CALL
-};
-
 long system_call_make(system_call *function, long number, const long arguments[6], uint64_t site)
 {
 	const long *a = arguments;
@@ -22,14 +11,31 @@ long system_call_make(system_call *function, long number, const long arguments[6
 					: answer;
 }
 
+/* A switch, because a table of functions would need relocations in every process. */
+static bool system_call_find_answer(
+	long number, const long arguments[6], uint64_t site, long *answer)
+{
+	switch (number) {
+#define SYSTEM_CALL(name)                                                                          \
+	case SYS_##name:                                                                           \
+		*answer = call_##name(arguments, site);                                            \
+		return true;
+#define BLOCKING_CALL(name) SYSTEM_CALL(name)
+#include "runtime/libc/system_calls.def"
+#undef SYSTEM_CALL
+#undef BLOCKING_CALL
+	default:
+		return false;
+	}
+}
+
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result)
 {
 	long answer;
 
-	if (number < 0 || number >= NUMBERS_MAX || !system_calls[number])
+	if (!system_call_find_answer(number, arguments, site, &answer))
 		return runtime_emulate_time(number, arguments, result) ||
 		       runtime_emulate_process(number, arguments, result);
-	answer = system_calls[number](arguments, site);
 	if (answer == CALL_OF_KERNEL)
 		return false;
 	*result = answer;

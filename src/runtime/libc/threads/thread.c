@@ -33,8 +33,9 @@ static void thread_reach_main(void)
 
 extern void *__sbrk(intptr_t bytes); /* an allocator may define sbrk() itself */
 
-/* Too large for malloc's cache of a thread: freed, the block is again part of the rest of the heap. */
-#define HEAP_FIRST_BYTES 4096
+/* Too large for malloc's cache of a thread: freed, the block is again part of the rest of the heap. It ends in the
+ * heap's first page, which malloc writes anyway. */
+#define HEAP_FIRST_BYTES 2048
 
 /* pthread_create() of glibc allocates, so natively the heap begins at the first thread at the latest. Without this,
  * each rewound or forked run of a program that allocates later would begin the heap anew, by system calls. */
