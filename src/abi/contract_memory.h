@@ -235,7 +235,11 @@ struct contract_memory {
 	uint64_t racy_sites[MEMORY_SITES_MAX / 64]; /* bit set: a watched run saw a race here */
 	/* A bit is set if a variable with VARIABLE_POINT has a name of this hash. */
 	uint64_t points[MEMORY_POINT_BITS / 64];
+	/* Hash table, whose entries are never removed. It is much larger than the tables of most programs: code that
+	 * visits all entries uses memory_entry(). */
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
+	uint32_t entries
+		[MEMORY_VARIABLES_MAX]; /* slots of the variable_count entries, in the order of their insertion */
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
 	/* [host] group + 1 of each site; 0: it may access anything */
@@ -368,12 +372,41 @@ static inline void memory_note_racy_site(struct contract_memory *memory, uint32_
 	memory->newly_racy += memory->mode == MEMORY_RACY_SITES;
 }
 
+/* Returns the variable that was inserted into the table as number `i`. */
+static inline struct memory_variable *memory_entry(struct contract_memory *memory, uint32_t i)
+{
+	/* The remainders matter only if the target has damaged the table. */
+	return &memory->variables[memory->entries[i % MEMORY_VARIABLES_MAX] % MEMORY_VARIABLES_MAX];
+}
+
+/* Uses a free slot for a new variable. */
+static inline struct memory_variable *memory_insert(
+	struct contract_memory *memory, uint32_t slot, variable_name name)
+{
+	memory->entries[memory->variable_count++ % MEMORY_VARIABLES_MAX] = slot;
+	memory->variables[slot].name = name;
+	return &memory->variables[slot];
+}
+
+/* Returns the entry of a variable, and adds it without noting that this run learned it. The table must not be full. */
+static inline struct memory_variable *memory_restore_variable(
+	struct contract_memory *memory, variable_name name)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name && memory->variables[slot].name != name)
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	return memory->variables[slot].name ? &memory->variables[slot]
+					    : memory_insert(memory, slot, name);
+}
+
 /* Returns a variable by its name. Returns NULL if the variable is unknown, and `add` is false or
  * the table is full. */
 static inline struct memory_variable *memory_find_variable(
 	struct contract_memory *memory, variable_name name, bool add)
 {
 	uint32_t slot = memory_variable_slot(name);
+	struct memory_variable *variable;
 
 	while (memory->variables[slot].name) {
 		if (memory->variables[slot].name == name)
@@ -388,9 +421,8 @@ static inline struct memory_variable *memory_find_variable(
 		memory->has_lost = true;
 		return NULL;
 	}
-	memory->variable_count++;
-	memory->variables[slot].name = name;
-	memory->variables[slot].news = VARIABLE_ADDED;
-	memory_note_news(memory, &memory->variables[slot]);
-	return &memory->variables[slot];
+	variable = memory_insert(memory, slot, name);
+	variable->news = VARIABLE_ADDED;
+	memory_note_news(memory, variable);
+	return variable;
 }

@@ -62,10 +62,10 @@ bool memory_settle(struct contract_memory *memory)
 			has_points |=
 				memory_settle_variable(memory, &memory->variables[memory->news[i]]);
 	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			if (memory->variables[slot].news)
+		for (uint32_t i = 0; i < memory->variable_count; i++)
+			if (memory_entry(memory, i)->news)
 				has_points |=
-					memory_settle_variable(memory, &memory->variables[slot]);
+					memory_settle_variable(memory, memory_entry(memory, i));
 	memory->news_count = memory->has_site_news = memory->newly_shared = memory->has_lost = 0;
 	memory->newly_racy = 0;
 	memory->version++;

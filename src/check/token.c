@@ -40,14 +40,14 @@ static void token_write_path(
 	strbuf_addf(out, parent ? ".%u" : "%u", threads[index].ordinal);
 }
 
-static void token_write_points(struct strbuf *out, const struct contract_memory *memory)
+static void token_write_points(struct strbuf *out, struct contract_memory *memory)
 {
 	const char *separator = ",p";
 
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
-		if (!(memory->variables[slot].flags & VARIABLE_POINT))
+	for (uint32_t i = 0; i < memory->variable_count; i++) {
+		if (!(memory_entry(memory, i)->flags & VARIABLE_POINT))
 			continue;
-		strbuf_addf(out, "%s%" PRIx64, separator, memory->variables[slot].name);
+		strbuf_addf(out, "%s%" PRIx64, separator, memory_entry(memory, i)->name);
 		separator = ".";
 	}
 }
@@ -205,13 +205,10 @@ static void token_freeze(
 	struct contract_memory *memory, const variable_name *points, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = memory_variable_slot(points[i]);
+		struct memory_variable *variable = memory_restore_variable(memory, points[i]);
 
-		while (memory->variables[slot].name && memory->variables[slot].name != points[i])
-			slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-		memory->variables[slot].name = points[i];
-		memory->variables[slot].flags = 0;
-		memory_make_point(memory, &memory->variables[slot]);
+		variable->flags = 0;
+		memory_make_point(memory, variable);
 	}
 	memory->is_frozen = 1;
 	for (uint32_t i = 0; i < memory->site_count; i++)
@@ -222,14 +219,18 @@ static void token_freeze(
 void token_freeze_points(void)
 {
 	struct contract_memory *memory = contract_memory(room_contract());
-	variable_name *points = calloc(MEMORY_VARIABLES_MAX, sizeof *points);
+	variable_name *points = calloc(memory->variable_count + 1, sizeof *points);
 	uint32_t count = 0;
 
 	BUG_ON(!points);
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		if (memory->variables[slot].flags & VARIABLE_POINT)
-			points[count++] = memory->variables[slot].name;
-	memset(memory->variables, 0, sizeof memory->variables);
+	for (uint32_t i = 0; i < memory->variable_count; i++) {
+		struct memory_variable *variable = memory_entry(memory, i);
+
+		if (variable->flags & VARIABLE_POINT)
+			points[count++] = variable->name;
+		*variable = (struct memory_variable){0};
+	}
+	memory->variable_count = 0;
 	token_freeze(memory, points, count);
 	free(points);
 }

@@ -39,15 +39,15 @@ static void memory_join_variable(struct contract_memory *memory, const struct me
 	memory_note_news(memory, to);
 }
 
-static void memory_join_variables(struct contract_memory *to, const struct contract_memory *from)
+static void memory_join_variables(struct contract_memory *to, struct contract_memory *from)
 {
 	if (from->news_count <= MEMORY_NEWS_MAX)
 		for (uint32_t i = 0; i < from->news_count; i++)
 			memory_join_variable(to, &from->variables[from->news[i]]);
 	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			if (from->variables[slot].news)
-				memory_join_variable(to, &from->variables[slot]);
+		for (uint32_t i = 0; i < from->variable_count; i++)
+			if (memory_entry(from, i)->news)
+				memory_join_variable(to, memory_entry(from, i));
 }
 
 /* Finds or adds a module, by the same rule as the runtime. Returns NULL if there is no room. */
@@ -103,8 +103,8 @@ static void memory_join_close(struct contract_memory *memory, bool is_one_run)
 		for (uint32_t i = 0; i < memory->news_count; i++)
 			memory_join_drop(&memory->variables[memory->news[i]]);
 	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			memory_join_drop(&memory->variables[slot]);
+		for (uint32_t i = 0; i < memory->variable_count; i++)
+			memory_join_drop(memory_entry(memory, i));
 }
 
 bool memory_join(struct contract_memory *const *blocks, unsigned count, bool is_one_run)

@@ -75,24 +75,21 @@ static bool memory_view_is_taken(
 
 /* Returns the names of the variables with a flag, limited to the scheduling points of the run. */
 static variable_name *memory_view_take_names(
-	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
+	struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {
-	variable_name *names;
-	uint32_t room = 0;
+	const uint32_t entries = *(const volatile uint32_t *)&memory->variable_count;
+	const uint32_t end = entries < MEMORY_VARIABLES_MAX ? entries : MEMORY_VARIABLES_MAX;
+	variable_name *names = NULL;
 
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		room += memory_view_is_taken(memory, &memory->variables[slot], flag);
-	names = memory_view_allocate(room, sizeof *names);
 	*count = 0;
-	/* The target may have changed flags since they were counted. */
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX && *count < room; slot++)
-		if (memory_view_is_taken(memory, &memory->variables[slot], flag))
-			names[(*count)++] = memory->variables[slot].name;
+	for (uint32_t i = 0; i < end; i++)
+		if (memory_view_is_taken(memory, memory_entry(memory, i), flag))
+			ARRAY_APPEND(names, *count, memory_entry(memory, i)->name);
 	qsort(names, *count, sizeof *names, compare_numbers);
 	return names;
 }
 
-void memory_view_take(struct memory_view *view, const struct contract_memory *memory)
+void memory_view_take(struct memory_view *view, struct contract_memory *memory)
 {
 	uint32_t module_count = *(const volatile uint32_t *)&memory->module_count;
 
@@ -122,18 +119,6 @@ void memory_view_release(struct memory_view *view)
 	*view = (struct memory_view){0};
 }
 
-static struct memory_variable *memory_view_variable(
-	struct contract_memory *memory, variable_name name)
-{
-	uint32_t slot = memory_variable_slot(name);
-
-	while (memory->variables[slot].name && memory->variables[slot].name != name)
-		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	memory->variable_count += !memory->variables[slot].name;
-	memory->variables[slot].name = name;
-	return &memory->variables[slot];
-}
-
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory)
 {
 	memory->mode = view->mode;
@@ -159,9 +144,9 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	}
 	memory->module_count = view->module_count;
 	for (uint32_t i = 0; i < view->point_count; i++)
-		memory_make_point(memory, memory_view_variable(memory, view->points[i]));
+		memory_make_point(memory, memory_restore_variable(memory, view->points[i]));
 	for (uint32_t i = 0; i < view->racy_count; i++)
-		memory_view_variable(memory, view->racy[i])->flags |= VARIABLE_RACY;
+		memory_restore_variable(memory, view->racy[i])->flags |= VARIABLE_RACY;
 }
 
 static void memory_view_add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)

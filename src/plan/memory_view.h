@@ -32,7 +32,7 @@ struct memory_view {
 };
 
 /* Takes the view of the last run; overwrites `view` without releasing it. */
-void memory_view_take(struct memory_view *view, const struct contract_memory *memory);
+void memory_view_take(struct memory_view *view, struct contract_memory *memory);
 void memory_view_release(struct memory_view *view);
 
 /* Writes the view into a block that no process has used yet. The view is frozen: runs learn nothing

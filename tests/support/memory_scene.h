@@ -64,8 +64,8 @@ static inline uint32_t count_points(void)
 {
 	uint32_t count = 0;
 
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		count += (memory->variables[slot].flags & VARIABLE_POINT) != 0;
+	for (uint32_t i = 0; i < memory->variable_count; i++)
+		count += (memory_entry(memory, i)->flags & VARIABLE_POINT) != 0;
 	return count;
 }
 

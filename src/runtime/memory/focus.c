@@ -122,11 +122,11 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
  * variables that this version made points, whose groups a later version knows. Most of them are
  * groups of the allocation site's other variables. */
 static void focus_gather_allocation(
-	const struct contract_memory *memory, uint16_t allocation_site, struct focus_groups *out)
+	struct contract_memory *memory, uint16_t allocation_site, struct focus_groups *out)
 {
 	out->count = 0;
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++) {
-		const struct memory_variable *variable = &memory->variables[slot];
+	for (uint32_t i = 0; i < memory->variable_count; i++) {
+		const struct memory_variable *variable = memory_entry(memory, i);
 
 		if (variable->allocated_at != allocation_site ||
 			!(variable->flags & VARIABLE_POINT) || !variable->via_known)

@@ -81,23 +81,22 @@ static void test_token__has_paths_counts_and_values(void **state)
 static void test_token__is_read_as_it_was_written(void **state)
 {
 	struct contract_memory *memory = contract_memory(block.contract);
-	const uint32_t slot = memory_variable_slot(0xabcdef);
+	struct memory_variable *variable = memory_restore_variable(memory, 0xabcdef);
 	struct strbuf text;
 	struct token token;
 	struct error err;
 
 	(void)state;
 	block.contract->has_memory_sites = true;
-	memory->variables[slot].name = 0xabcdef;
-	memory->variables[slot].flags = VARIABLE_POINT;
+	variable->flags = VARIABLE_POINT;
 	strbuf_init(&text);
 	token_write(&text, NAME);
 	assert_int_equal(fit_of(text.text, &token, &err), TOKEN_FITS);
 	assert_int_equal(token.point_count, 1);
 	assert_int_equal(token.points[0], 0xabcdef);
-	memory->variables[slot].flags = 0;
+	variable->flags = 0;
 	token_apply(&token);
-	assert_int_equal(memory->variables[slot].flags, VARIABLE_POINT);
+	assert_int_equal(variable->flags, VARIABLE_POINT);
 	assert_true(memory->is_frozen);
 	assert_memory_equal(contract_strategy(block.contract), token.state, token.state->bytes);
 	free(token.points);

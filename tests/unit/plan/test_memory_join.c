@@ -46,10 +46,8 @@ static struct memory_variable *find(struct contract_memory *memory, variable_nam
 static struct memory_variable *touch(
 	struct contract_memory *memory, variable_name name, thread_name thread, uint16_t flags)
 {
-	struct memory_variable *variable = find(memory, name);
+	struct memory_variable *variable = memory_restore_variable(memory, name);
 
-	memory->variable_count += variable->name == 0;
-	variable->name = name;
 	if (!variable->thread)
 		variable->thread = thread;
 	variable->flags |= flags | (variable->thread == thread ? 0 : VARIABLE_MANY);
@@ -106,12 +104,12 @@ static void test_memory_join__shares_what_two_workers_saw_one_thread_each_do(voi
 	blocks_free(blocks);
 }
 
-static uint32_t count_points(const struct contract_memory *memory)
+static uint32_t count_points(struct contract_memory *memory)
 {
 	uint32_t count = 0;
 
-	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-		count += (memory->variables[slot].flags & VARIABLE_POINT) != 0;
+	for (uint32_t i = 0; i < memory->variable_count; i++)
+		count += (memory_entry(memory, i)->flags & VARIABLE_POINT) != 0;
 	return count;
 }
 

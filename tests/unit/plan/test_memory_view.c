@@ -31,13 +31,10 @@ static struct contract_memory *sample_memory(void)
 	for (uint32_t i = 60; i < 72; i++)
 		memory->sites[i] |= SITE_ON;
 	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t slot = memory_variable_slot(names[i]);
-
-		memory->variables[slot].name = names[i];
-		memory->variables[slot].flags = VARIABLE_WRITTEN | (i != 1 ? VARIABLE_POINT : 0) |
-						(i == 3 ? VARIABLE_RACY : 0);
+		memory_restore_variable(memory, names[i])->flags = VARIABLE_WRITTEN |
+								   (i != 1 ? VARIABLE_POINT : 0) |
+								   (i == 3 ? VARIABLE_RACY : 0);
 	}
-	memory->variable_count = 4;
 	return memory;
 }
 
