@@ -193,8 +193,8 @@ def clock_rate(program):
     """Returns the ticks of the processor's clock per second."""
     ends = []
     for _ in range(2):
-        told = int(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
-        ends.append((time.monotonic(), told))
+        ticks = int(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+        ends.append((time.monotonic(), ticks))
         time.sleep(0.5)
     return (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
 

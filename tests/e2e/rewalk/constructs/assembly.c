@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 static _Atomic uint8_t bytes[2];
 static _Atomic uint16_t halves[2];
@@ -66,11 +66,11 @@ static __attribute__((noinline)) uint64_t vectors(uint64_t number)
 
 void construct(uint64_t number)
 {
-	tell(assembly(number));
-	tell(atomics(number));
-	tell(floats(number));
-	tell(vectors(number));
-	tell((uint64_t)__builtin_popcountll(number * 0x9e3779b97f4a7c15));
-	tell(__builtin_bswap64(number) ^ (uint64_t)__builtin_clzll(number) ^
-		(uint64_t)__builtin_ctzll(number));
+	show_bits(assembly(number));
+	show_bits(atomics(number));
+	show_bits(floats(number));
+	show_bits(vectors(number));
+	show_bits((uint64_t)__builtin_popcountll(number * 0x9e3779b97f4a7c15));
+	show_bits(__builtin_bswap64(number) ^ (uint64_t)__builtin_clzll(number) ^
+		  (uint64_t)__builtin_ctzll(number));
 }

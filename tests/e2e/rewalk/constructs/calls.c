@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 struct pair {
 	uint64_t first, second;
@@ -43,8 +43,8 @@ static int compare(const void *left, const void *right)
 static __attribute__((noinline)) void many(
 	int a, long b, char c, short d, unsigned e, uint64_t f, int g, long h, const char *i)
 {
-	tell((uint64_t)a + (uint64_t)b * 2 + (uint64_t)c * 3 + (uint64_t)d * 5 + e * 7 + f * 11 +
-		(uint64_t)g * 13 + (uint64_t)h * 17 + strlen(i));
+	show_bits((uint64_t)a + (uint64_t)b * 2 + (uint64_t)c * 3 + (uint64_t)d * 5 + e * 7 +
+		  f * 11 + (uint64_t)g * 13 + (uint64_t)h * 17 + strlen(i));
 }
 
 void construct(uint64_t number)
@@ -54,16 +54,16 @@ void construct(uint64_t number)
 	int values[] = {7, -3, (int)number, 99, 0, -100, 5};
 	char text[24] = "forty ";
 
-	tell(ackermann(2, number));
-	tell(pair.first);
-	tell(pair.second);
+	show_bits(ackermann(2, number));
+	show_bits(pair.first);
+	show_bits(pair.second);
 	large = fill(fill(large, 4), number);
-	tell(large.words[0] ^ large.words[8]);
+	show_bits(large.words[0] ^ large.words[8]);
 	qsort(values, 7, sizeof *values, compare);
 	for (int i = 0; i < 7; i++)
-		tell((uint64_t)values[i]);
+		show_bits((uint64_t)values[i]);
 	strcat(text, number % 2 ? "two" : "three");
-	tell(strlen(text));
-	tell((uint64_t)strtol(text + 6 + (number & 0), NULL, 10) + (uint64_t)atoi("12"));
+	show_bits(strlen(text));
+	show_bits((uint64_t)strtol(text + 6 + (number & 0), NULL, 10) + (uint64_t)atoi("12"));
 	many(1, -2, 'c', -4, 5, number, -7, 8, text);
 }

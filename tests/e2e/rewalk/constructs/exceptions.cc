@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 namespace
 {
@@ -101,8 +101,8 @@ void construct(uint64_t number)
 	uint64_t sum = 0;
 
 	for (uint64_t i = 1; i < 10; i++) {
-		tell(attempt(i));
-		tell(again(i + number));
+		show_bits(attempt(i));
+		show_bits(again(i + number));
 	}
 	for (uint64_t i = 0; i < 8; i++) {
 		try {
@@ -116,5 +116,5 @@ void construct(uint64_t number)
 		sum += each->area();
 		delete each;
 	}
-	tell(sum);
+	show_bits(sum);
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 static long double shared_total;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -50,14 +50,14 @@ void construct(uint64_t number)
 	const long double own = series((long double)number / 7, 20 + (int)number);
 	char text[] = "2.718281828459045235360287";
 
-	tell(bits_of(own));
-	tell(bits_of(-fabsl(own) + sqrtl((long double)number)));
-	tell(bits_of(expl(own / 100) * powl(1.5L, (long double)number)));
-	tell(bits_of(floorl(own) + ceill(own * 3) + copysignl(2, own) + fmodl(own, 0.3L)));
-	tell(bits_of(strtold(text + (number & 1), NULL)));
-	tell(compare(own, (long double)number));
-	tell(compare((long double)number, (long double)number));
-	tell(convert(1000 + (long double)number * 1.25L, number));
+	show_bits(bits_of(own));
+	show_bits(bits_of(-fabsl(own) + sqrtl((long double)number)));
+	show_bits(bits_of(expl(own / 100) * powl(1.5L, (long double)number)));
+	show_bits(bits_of(floorl(own) + ceill(own * 3) + copysignl(2, own) + fmodl(own, 0.3L)));
+	show_bits(bits_of(strtold(text + (number & 1), NULL)));
+	show_bits(compare(own, (long double)number));
+	show_bits(compare((long double)number, (long double)number));
+	show_bits(convert(1000 + (long double)number * 1.25L, number));
 	pthread_mutex_lock(&mutex);
 	shared_total += own > 0 ? 1.5L : -0.25L;
 	pthread_mutex_unlock(&mutex);

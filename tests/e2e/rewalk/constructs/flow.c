@@ -1,7 +1,7 @@
 /* phi, select, switch, and loops with values that change places along an edge. */
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 static __attribute__((noinline)) uint64_t choose(uint64_t value)
 {
@@ -71,12 +71,12 @@ void construct(uint64_t number)
 	const int64_t values[] = {3, -9, (int64_t)number * 5, 12, (int64_t)number};
 
 	for (uint64_t i = 0; i < 4; i++)
-		tell(choose(i));
-	tell(choose(1000) * choose(UINT64_MAX) * choose(number * 20));
+		show_bits(choose(i));
+	show_bits(choose(1000) * choose(UINT64_MAX) * choose(number * 20));
 	for (int i = 0; i < 9; i++)
-		tell((uint64_t)(int64_t)fall(i + (int)number));
-	tell(fibonacci(number * 3));
-	tell(greatest(values, 5));
+		show_bits((uint64_t)(int64_t)fall(i + (int)number));
+	show_bits(fibonacci(number * 3));
+	show_bits(greatest(values, 5));
 	for (uint64_t i = 0; i < 30; i++) {
 		if (i % 7 == number % 7)
 			continue;
@@ -85,7 +85,7 @@ void construct(uint64_t number)
 		for (uint64_t j = i; j; j /= 2)
 			if (j % 5 == 3)
 				goto next;
-		tell(i);
+		show_bits(i);
 	next:;
 	}
 }

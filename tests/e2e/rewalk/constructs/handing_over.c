@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 #define ROUNDS 5
 #define NUMBERS 9
@@ -81,14 +81,14 @@ static uint64_t spinning(uint64_t number)
 
 void construct(uint64_t number)
 {
-	tell(sections(number));
-	tell(sorted(number));
+	show_bits(sections(number));
+	show_bits(sorted(number));
 	pthread_once(&once, open_barrier);
 	for (int i = 0; i < ROUNDS; i++) {
 		written[number & 1][3] += number;
 		pthread_barrier_wait(&barrier);
-		tell(written[0][3] + 2 * written[1][3]);
+		show_bits(written[0][3] + 2 * written[1][3]);
 		pthread_barrier_wait(&barrier);
 	}
-	tell(spinning(number));
+	show_bits(spinning(number));
 }

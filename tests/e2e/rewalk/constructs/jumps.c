@@ -1,9 +1,9 @@
 /* setjmp and longjmp: once, again and again, out of several frames, and in a thread of its own. */
 #include <setjmp.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 struct place {
 	jmp_buf buffer;
@@ -40,9 +40,9 @@ void construct(uint64_t number)
 	struct place place = {.sum = number};
 	const int value = setjmp(place.buffer);
 
-	tell((uint64_t)value);
-	tell(place.sum);
+	show_bits((uint64_t)value);
+	show_bits(place.sum);
 	if (!value)
-		tell(dive(&place, number));
-	tell(repeat(number));
+		show_bits(dive(&place, number));
+	show_bits(repeat(number));
 }

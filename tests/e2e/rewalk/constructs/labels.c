@@ -1,7 +1,7 @@
 /* Computed gotos: by tables, by differences of labels, and by labels that lay in memory that others could write. */
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 static const uint8_t program[] = {0, 1, 2, 0, 2, 1, 1, 0, 3};
 
@@ -60,8 +60,8 @@ done:
 void construct(uint64_t number)
 {
 	for (uint64_t i = 0; i < 5; i++) {
-		tell(interpret(number + i));
-		tell(by_difference(number + i));
-		tell(from_memory(number));
+		show_bits(interpret(number + i));
+		show_bits(by_difference(number + i));
+		show_bits(from_memory(number));
 	}
 }

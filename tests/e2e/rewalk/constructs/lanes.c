@@ -1,9 +1,9 @@
 /* Vectors: of addresses, and taken for others with wider or narrower lanes. */
 #include <string.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 typedef uint64_t words __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(16)));
@@ -63,14 +63,14 @@ void construct(uint64_t number)
 	for (uint64_t i = 0; i < 9; i++)
 		nodes[i] = (struct node){.value = number * i};
 	link(nodes, first, 9);
-	tell(nodes[3].next->value + nodes[5].other->value + first[7]);
+	show_bits(nodes[3].next->value + nodes[5].other->value + first[7]);
 	for (int i = 0; i < 8; i++)
 		by[i] = (int64_t)(number + (uint64_t)i * 3) % 32;
 	for (int i = 0; i < 32; i++)
 		values[i] = number * (uint64_t)i;
 	spread(places, values, by);
 	for (int i = 0; i < 8; i++)
-		tell(*places[i]);
-	tell(reshape(number));
-	tell(mask_of((const uint8_t *)"here and there, everywhere"));
+		show_bits(*places[i]);
+	show_bits(reshape(number));
+	show_bits(mask_of((const uint8_t *)"here and there, everywhere"));
 }

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 struct packed {
 	unsigned low : 3, middle : 9, high : 20;
@@ -38,11 +38,11 @@ static __attribute__((noinline)) void copies(uint64_t number)
 	memcpy(&heap[1], &two, sizeof two);
 	globals[number & 1] = heap[1];
 	memmove(&heap[0], &heap[1], 2 * sizeof *heap);
-	tell(heap[0].middle + heap[0].high + (uint64_t)(int64_t)heap[0].sign);
-	tell(globals[number & 1].middle * 3u + (uint64_t)(int64_t)globals[number & 1].half);
+	show_bits(heap[0].middle + heap[0].high + (uint64_t)(int64_t)heap[0].sign);
+	show_bits(globals[number & 1].middle * 3u + (uint64_t)(int64_t)globals[number & 1].half);
 	strcpy(text, "abcdefghijklmnopqrstuvwxyz");
 	memmove(text + 3, text, 20 - number);
-	tell(sum((const unsigned char *)text, 26));
+	show_bits(sum((const unsigned char *)text, 26));
 	free(heap);
 }
 
@@ -53,12 +53,12 @@ void construct(uint64_t number)
 
 	memset(long_local, (int)number, sizeof long_local);
 	long_local[number] = 9;
-	tell(sum(long_local, sizeof long_local));
+	show_bits(sum(long_local, sizeof long_local));
 	for (int i = 0; i < 12; i++)
 		matrix[i / 4][i % 4] = (uint64_t)i * number + squares[i % 8];
 	*pointer += pointer[-1] * pointer[1];
-	tell(matrix[1][2] ^ matrix[2][(number * 3) % 4]);
+	show_bits(matrix[1][2] ^ matrix[2][(number * 3) % 4]);
 	own += number;
-	tell(own);
+	show_bits(own);
 	copies(number);
 }

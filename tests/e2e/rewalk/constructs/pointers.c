@@ -2,9 +2,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 typedef uint64_t operation(uint64_t, uint64_t);
 
@@ -52,15 +52,16 @@ void construct(uint64_t number)
 	operation *chosen = number & 1 ? add : multiply;
 
 	for (int i = 0; i < 3; i++) {
-		tell(fold(constant_table[i], values, 4));
-		tell(fold(changing_table[(number + (uint64_t)i) % 3], values, 4));
+		show_bits(fold(constant_table[i], values, 4));
+		show_bits(fold(changing_table[(number + (uint64_t)i) % 3], values, 4));
 	}
-	tell(chosen == add);
-	tell(chosen(number, 9));
-	tell((uint64_t)count_if(isdigit, "a1b22c333") * 16 + (uint64_t)count_if(isupper, "aBCd"));
+	show_bits(chosen == add);
+	show_bits(chosen(number, 9));
+	show_bits((uint64_t)count_if(isdigit, "a1b22c333") * 16 +
+		  (uint64_t)count_if(isupper, "aBCd"));
 	heap[0] = number;
 	heap[1] = heap[0] * 3;
-	tell(heap[0] + heap[1]);
-	tell(*(uint64_t *)__builtin_align_down((char *)heap + number % 8, 8));
+	show_bits(heap[0] + heap[1]);
+	show_bits(*(uint64_t *)__builtin_align_down((char *)heap + number % 8, 8));
 	free(heap);
 }

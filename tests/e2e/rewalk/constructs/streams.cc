@@ -3,9 +3,9 @@
 #include <sstream>
 #include <string>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 void construct(uint64_t number)
 {
@@ -29,5 +29,5 @@ void construct(uint64_t number)
 		in >> read >> word;
 		sum += static_cast<uint64_t>(read) + word.size();
 	}
-	tell(sum);
+	show_bits(sum);
 }

@@ -2,9 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 static __attribute__((noinline)) uint64_t add(int count, ...)
 {
@@ -122,16 +122,17 @@ void construct(uint64_t number)
 	struct pair pair = {number, 6};
 	char text[40];
 
-	tell(add(0, 2.5));
-	tell(add(3, number, number * 2, UINT64_C(9), 1e6));
-	tell(add(9, UINT64_C(1), UINT64_C(2), UINT64_C(3), UINT64_C(4), UINT64_C(5), UINT64_C(6),
-		number, UINT64_C(8), UINT64_C(9), 10.0));
-	tell(mixed(1.5, 2, 3.0f, "d", 5.0, 1, 2.0, 3, 4.0, 5, 6.0, (int)number, 8.0, 9, 10.0));
-	tell(many(1, 2, 3, 4, 5, 6, 7, 1., 2., 3., 4., 5., 6., 7., 8., 9., number, 12.5));
-	tell(structs(large, number, 7.0L, pair, large, 8.0L, (__int128)number));
-	tell(hand_on(7, number, UINT64_C(2), UINT64_C(3), UINT64_C(4), UINT64_C(5), number,
+	show_bits(add(0, 2.5));
+	show_bits(add(3, number, number * 2, UINT64_C(9), 1e6));
+	show_bits(add(9, UINT64_C(1), UINT64_C(2), UINT64_C(3), UINT64_C(4), UINT64_C(5),
+		UINT64_C(6), number, UINT64_C(8), UINT64_C(9), 10.0));
+	show_bits(mixed(1.5, 2, 3.0f, "d", 5.0, 1, 2.0, 3, 4.0, 5, 6.0, (int)number, 8.0, 9, 10.0));
+	show_bits(many(1, 2, 3, 4, 5, 6, 7, 1., 2., 3., 4., 5., 6., 7., 8., 9., number, 12.5));
+	show_bits(structs(large, number, 7.0L, pair, large, 8.0L, (__int128)number));
+	show_bits(hand_on(7, number, UINT64_C(2), UINT64_C(3), UINT64_C(4), UINT64_C(5), number,
 		UINT64_C(7)));
-	tell((uint64_t)print(text, sizeof text, "%d %s %lu", -5, "and", (unsigned long)number));
+	show_bits(
+		(uint64_t)print(text, sizeof text, "%d %s %lu", -5, "and", (unsigned long)number));
 	for (int i = 0; text[i]; i++)
-		tell((uint64_t)text[i]);
+		show_bits((uint64_t)text[i]);
 }

@@ -1,7 +1,7 @@
 /* Integers of 128 bits; and sums that the optimiser computes with 65 of them, in closed form. */
-#include "tell.h"
+#include "show_bits.h"
 
-TELL_MAIN
+SHOW_MAIN
 
 __extension__ typedef unsigned __int128 wide_unsigned;
 __extension__ typedef __int128 wide_signed;
@@ -36,8 +36,8 @@ void construct(uint64_t number)
 	for (int i = 0; i < 5; i++) {
 		*own = mix(*own + number, factor, i);
 		factor *= -3;
-		tell((uint64_t)*own);
-		tell((uint64_t)(*own >> 64));
+		show_bits((uint64_t)*own);
+		show_bits((uint64_t)(*own >> 64));
 	}
-	tell(sum(number * 10));
+	show_bits(sum(number * 10));
 }

@@ -1,21 +1,21 @@
 /*
  * The result of a construct, written so that the record shows it: each bit decides which of two
- * places is written, and checked records name the place.
+ * variables is written, and checked records name the variable.
  */
 #pragma once
 
 #include <pthread.h>
 #include <stdint.h>
 
-extern volatile unsigned told_ones, told_zeros;
+extern volatile unsigned bits_of_one, bits_of_zero;
 
-static inline void tell(uint64_t value)
+static inline void show_bits(uint64_t value)
 {
 	for (int bit = 0; bit < 64; bit++)
 		if (value >> bit & 1)
-			told_ones++;
+			bits_of_one++;
 		else
-			told_zeros++;
+			bits_of_zero++;
 }
 
 #ifdef __cplusplus
@@ -25,8 +25,8 @@ extern "C"
 	void
 	construct(uint64_t number);
 
-#define TELL_MAIN                                                                                  \
-	volatile unsigned told_ones, told_zeros;                                                   \
+#define SHOW_MAIN                                                                                  \
+	volatile unsigned bits_of_one, bits_of_zero;                                               \
                                                                                                    \
 	static void *run(void *number)                                                             \
 	{                                                                                          \

@@ -1,4 +1,4 @@
-// A crew of workers that receives the stop request without the lock; at -O2 the crew's constructor is inlined into main.
+// A group of workers that receives the stop request without the lock; at -O2 the constructor of the group is inlined into main.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -7,15 +7,15 @@
 #include <thread>
 #include <vector>
 
-class Crew
+class WorkerGroup
 {
       public:
-	explicit Crew(unsigned count)
+	explicit WorkerGroup(unsigned count)
 	{
 		for (unsigned i = 0; i < count; i++)
 			workers_.emplace_back([this] { work(); });
 	}
-	~Crew()
+	~WorkerGroup()
 	{
 		stop_ = true;
 		changed_.notify_all();
@@ -58,9 +58,9 @@ int main()
 {
 	std::atomic<int> done{0};
 	{
-		Crew crew(3);
+		WorkerGroup group(3);
 		for (int i = 0; i < 5; i++)
-			crew.submit([&] { done++; });
+			group.submit([&] { done++; });
 	}
 	return done != 5;
 }
