@@ -29,7 +29,7 @@
 #define DPOR_LANES 16
 #define DPOR_BUCKETS 256 /* number of buckets of steps, by dpor_key(); a power of two */
 #define DPOR_BRANCHES_PER_STEP 16
-#define DPOR_RACY 1024 /* number of bits in the set of raced objects; a power of two */
+#define DPOR_RACY (DPOR_RACY_WORDS * 64) /* bits of the set of raced objects; a power of two */
 
 struct strategy_config;
 
@@ -124,7 +124,7 @@ struct dpor {
 	uint64_t left_enabled;		   /* those slots that are enabled */
 
 	/* Objects of races, by hash of the name. A collision only costs time. */
-	uint64_t racy[DPOR_RACY / 64];
+	uint64_t racy[DPOR_RACY_WORDS];
 	uint32_t main_ops; /* the smallest number of ops of main in a learning run */
 	uint32_t lessons;  /* number of completed learning runs; DPOR_LESSONS: all */
 

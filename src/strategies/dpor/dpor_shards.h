@@ -22,7 +22,9 @@
 
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
 #define DPOR_SHARDS_MOST (1u << 20)
-#define DPOR_TAUGHT_WORDS 16
+/* Words of a bit set of raced objects. In a smaller set, hashes of a program with some dozens of locks collide: other
+ * threads then begin late, and the search changes runs far from their ends. */
+#define DPOR_RACY_WORDS 256
 
 struct dpor_event {
 	object_name object;
@@ -55,7 +57,7 @@ struct dpor_share {
 	uint64_t held;	 /* slots held at the current point until the first event of a pair */
 	bool is_held_up; /* all enabled threads are held: the run cannot continue */
 	/* `racy` after the learning runs, equal in all shards */
-	uint64_t taught[DPOR_TAUGHT_WORDS];
+	uint64_t taught[DPOR_RACY_WORDS];
 	uint64_t plan; /* hash of the facts that must be equal in all shards */
 };
 

@@ -291,7 +291,7 @@ static void dpor_tasks_join_own_steps(struct dpor *dpor, struct dpor *task)
 static void dpor_tasks_join_knowledge(struct dpor *dpor, const struct dpor *task)
 {
 	dpor_join_slots(dpor, task);
-	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
+	for (uint32_t i = 0; i < DPOR_RACY_WORDS; i++)
 		dpor->racy[i] |= task->racy[i];
 	dpor->runs += task->runs;
 	dpor->blocked_runs += task->blocked_runs;
