@@ -238,8 +238,8 @@ struct contract_memory {
 	/* Hash table, whose entries are never removed. It is much larger than the tables of most programs: code that
 	 * visits all entries uses memory_entry(). */
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
-	uint32_t entries
-		[MEMORY_VARIABLES_MAX]; /* slots of the variable_count entries, in the order of their insertion */
+	/* Slots of the variable_count entries, in the order of their insertion */
+	uint32_t entries[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
 	/* [host] group + 1 of each site; 0: it may access anything */
@@ -375,7 +375,7 @@ static inline void memory_note_racy_site(struct contract_memory *memory, uint32_
 /* Returns the variable that was inserted into the table as number `i`. */
 static inline struct memory_variable *memory_entry(struct contract_memory *memory, uint32_t i)
 {
-	/* The remainders matter only if the target has damaged the table. */
+	/* The target may have damaged both numbers. */
 	return &memory->variables[memory->entries[i % MEMORY_VARIABLES_MAX] % MEMORY_VARIABLES_MAX];
 }
 

@@ -143,7 +143,7 @@ static int tasks_split_for_all(struct campaign *campaign, struct error *err)
 	struct tasks *const tasks = campaign->tasks;
 	bool is_useless = campaign->is_focused;
 
-	if (campaign->exclusive.is_active)
+	if (campaign->exclusive.is_active || tasks_rest_ns(campaign))
 		return 0;
 	for (uint32_t i = 1; i < campaign->worker_count && !is_useless; i++) {
 		struct campaign_worker *worker = &campaign->workers[i];
@@ -327,12 +327,14 @@ static int tasks_join_and_split(struct campaign *campaign, bool *may_continue, s
 static int tasks_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
+	const uint64_t begun_ns = platform_monotonic_ns();
 	bool may_continue;
 	int result;
 
 	if (worker != campaign->workers)
 		return 0; /* the owner splits off tasks for the other workers */
 	result = tasks_join_and_split(campaign, &may_continue, err);
+	campaign->tasks->handling_ns += platform_monotonic_ns() - begun_ns;
 	if (result < 0 || !may_continue || campaign->is_stopping)
 		return result;
 	return sequence_next_batch(campaign, worker, err);
@@ -426,6 +428,8 @@ static uint64_t tasks_wait_ns(struct campaign *campaign)
 		return UINT64_MAX;
 	if (!tasks_is_any_free(campaign))
 		return tasks_synchronise_due(campaign);
+	if (tasks_rest_ns(campaign))
+		return tasks_rest_ns(campaign);
 	if (now_ns - owner->begun_ns < campaign->tasks->patience_ns)
 		return owner->begun_ns + campaign->tasks->patience_ns - now_ns;
 	worker_stop(&owner->worker);

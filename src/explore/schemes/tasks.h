@@ -24,6 +24,9 @@ struct task {
 };
 
 #define TASKS_KEPT 64
+/* With N workers the owner spends at most N of this many parts of its time on tasks: trees of dpor may have 10^5
+ * branches, which each stop copies and merges. */
+#define TASKS_SHARE 16
 
 struct tasks {
 	const struct strategy_tasks *strategy;
@@ -39,6 +42,7 @@ struct tasks {
 	uint32_t epochs; /* last epoch assigned to another worker's state (contract_plan.epoch) */
 	bool is_synchronising;	  /* all workers are asked to stop */
 	uint64_t synchronised_ns; /* end of the last synchronisation */
+	uint64_t handling_ns;	  /* time that the owner has spent on tasks instead of runs */
 
 	/* Fields of compare.c: */
 	bool compares; /* workers repeat the owner's first run before their first task */
@@ -72,6 +76,8 @@ void tasks_release_task(struct campaign *campaign, struct task *task);
 /* Returns the time in nanoseconds until the next synchronisation. 0: all workers were asked to
  * stop. UINT64_MAX: no synchronisation. */
 uint64_t tasks_synchronise_due(struct campaign *campaign);
+/* Returns the time until the owner may spend more time on tasks (TASKS_SHARE); 0: it may now. */
+uint64_t tasks_rest_ns(const struct campaign *campaign);
 /* Synchronises the worker's task with the owner; both must be idle. Returns false if the task was
  * discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);

@@ -36,6 +36,14 @@ static uint64_t tasks_synchronise_interval_ns(const struct campaign *campaign)
 	return runs_ns > least_ns ? runs_ns : least_ns;
 }
 
+uint64_t tasks_rest_ns(const struct campaign *campaign)
+{
+	const uint64_t elapsed_ns = platform_monotonic_ns() - campaign->times.started_ns;
+	const uint64_t due_ns = campaign->tasks->handling_ns * TASKS_SHARE / campaign->worker_count;
+
+	return due_ns > elapsed_ns ? due_ns - elapsed_ns : 0;
+}
+
 uint64_t tasks_synchronise_due(struct campaign *campaign)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
@@ -44,6 +52,8 @@ uint64_t tasks_synchronise_due(struct campaign *campaign)
 	if (!tasks_are_synchronised(campaign) || campaign->tasks->is_synchronising)
 		return UINT64_MAX;
 	due_ns = campaign->tasks->synchronised_ns + tasks_synchronise_interval_ns(campaign);
+	if (due_ns < now_ns + tasks_rest_ns(campaign))
+		due_ns = now_ns + tasks_rest_ns(campaign);
 	if (now_ns < due_ns)
 		return due_ns - now_ns;
 	campaign->tasks->is_synchronising = true;
