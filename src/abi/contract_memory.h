@@ -238,7 +238,7 @@ struct contract_memory {
 	/* Hash table, whose entries are never removed. It is much larger than the tables of most programs: code that
 	 * visits all entries uses memory_entry(). */
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
-	/* Slots of the variable_count entries, in the order of their insertion */
+	/* The used indices of variables[], variable_count of them, in the order in which the variables were added */
 	uint32_t entries[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];

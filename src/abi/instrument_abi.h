@@ -188,7 +188,8 @@ enum site_wait_word {
 	SITE_WAIT_WORDS
 };
 
-/* Offsets are from the field itself; `point` is 0 for SITE_OPAQUE. */
+/* `point` and `info` are distances in bytes from the field itself to the code or data that it refers to. A SITE_OPAQUE
+ * has no point, and its `point` is 0. */
 struct site_record {
 	int32_t point;
 	int32_t info;  /* the site's byte of flags, behind a struct site_unit */

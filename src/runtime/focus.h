@@ -27,5 +27,6 @@
 bool focus_prepare_run(uint64_t number);
 /* Called when a run begins or continues from a checkpoint. */
 void focus_begin_run(void);
-/* Cleanup of ENTER(): makes the OP_AFTER_ENABLE point. */
+/* Called when an interposed function returns (ENTER()). If the call has enabled another thread, for example by an
+ * unlock, this adds a scheduling point, at which that thread may run before the caller continues. */
 void focus_left(const char *unused);

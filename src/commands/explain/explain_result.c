@@ -44,8 +44,8 @@ void explain_result_drop_refuted(struct explain_result *result)
 	result->answer_count = kept;
 }
 
-/* The document contains at most STEPS_MOST steps of a run, of which STEPS_BEHIND follow the pattern's last
- * access. People read a few of them, and those of a run of a million steps would take 2 GB of memory. */
+/* Limits of the JSON document: at most STEPS_MOST steps of each run, of which at most STEPS_BEHIND come after the last
+ * access of the pattern. All steps of a run of a million steps would take 2 GB of memory, and nobody reads them. */
 #define STEPS_MOST 10000u
 #define STEPS_BEHIND 1000u
 

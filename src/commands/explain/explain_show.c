@@ -76,7 +76,7 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
 {
-	/* The finding's own run is compared only by its patterns. */
+	/* A caller that accepts any pattern only reads which patterns the run has, not its steps. */
 	const uint32_t steps_most = key == ANY_KEY ? 1 : SHOWN_STEPS_MAX;
 	const struct pattern *patterns;
 	struct probe probe;

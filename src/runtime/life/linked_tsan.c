@@ -205,5 +205,6 @@ __attribute__((used)) static linked_function *linked_resolve(void)
 
 static void linked_at_relocation(void) __attribute__((ifunc("linked_resolve")));
 
-/* The reference makes the loader call the resolver. No code reads it: "retain" prevents that the linker drops it. */
+/* This pointer needs a relocation, for which the loader calls linked_resolve() before any constructor. No code reads the
+ * pointer, so without "retain" the linker would remove it (--gc-sections). */
 __attribute__((used, retain)) static linked_function *const linked_reference = linked_at_relocation;

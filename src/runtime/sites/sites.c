@@ -38,7 +38,7 @@ static struct {
 	/* Also counts modules of a process that is not controlled yet. */
 	uint32_t loaded_count;
 	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
-	/* Modules that were unloaded, for the memory of their stubs. */
+	/* Modules that were unloaded. A module that is later loaded at the same address takes over their stubs' memory. */
 	uint32_t unused_count;
 	struct site_module unused[MEMORY_MODULES_MAX];
 } sites;

@@ -1,4 +1,5 @@
-/* The vector registers of this processor, which site_thunk.S saves before it calls functions that may use them. */
+/* Finds out which vector registers this processor has. site_thunk.S saves them before it calls C functions that may
+ * change them. */
 #include <sys/platform/x86.h>
 
 #include "runtime/sites.h"

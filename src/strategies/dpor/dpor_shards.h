@@ -22,8 +22,9 @@
 
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
 #define DPOR_SHARDS_MOST (1u << 20)
-/* Words of a bit set of raced objects. In a smaller set, hashes of a program with some dozens of locks collide: other
- * threads then begin late, and the search changes runs far from their ends. */
+/* Size of the set of raced objects (struct dpor, racy), in words of 64 bits. The set has one bit for each hash of a name.
+ * If it is too small, unraced locks have the bits of raced ones, and the search delays threads that need no delay: two
+ * successive runs then differ early, and checkpoints save little. */
 #define DPOR_RACY_WORDS 256
 
 struct dpor_event {
