@@ -154,10 +154,12 @@ static void run_summary_add_wait_options(const struct campaign_options *options,
 		strbuf_addf(out, "%s--forked-children", before);
 }
 
-static void run_summary_add_another(const struct run_report *report, struct strbuf *out)
+/* `is_hopeless`: the strategy can never make all schedules, with whatever time. */
+static void run_summary_add_another(
+	const struct run_report *report, bool is_hopeless, struct strbuf *out)
 {
 	static const char *const dropped[] = {
-		"time", "seed", "schedules", "resume", "mpi", "silence", NULL};
+		"strategy", "time", "seed", "schedules", "resume", "mpi", "silence", NULL};
 	const struct campaign_options *options = report->options;
 	const uint64_t time_ns = options->time_ns;
 
@@ -168,7 +170,7 @@ static void run_summary_add_another(const struct run_report *report, struct strb
 	else
 		strbuf_addf(out, " --time %" PRIu64 "m", (time_ns + MINUTE_NS - 1) / MINUTE_NS);
 	strbuf_addf(out, " --seed %" PRIu64, options->seed + 1);
-	next_add_given(out, report->given, report->program, run_options, dropped);
+	next_add_given(out, report->given, report->program, run_options, dropped + !is_hopeless);
 }
 
 static void run_summary_print_nothing_found(
@@ -191,7 +193,7 @@ static void run_summary_print_nothing_found(
 			command.length ? command.text + strlen(", ") : "");
 		return;
 	}
-	run_summary_add_another(report, &command);
+	run_summary_add_another(report, result->has_verdict && result->verdict.missing, &command);
 	run_summary_add_wait_options(options, result, " ", &command);
 	next_add_program(&command, report->program);
 	(void)fprintf(stderr, "nothing found%s; next: raddle run%s\n",

@@ -386,14 +386,18 @@ static void dpor_end_observed(struct dpor *dpor)
 	dpor->lessons = DPOR_LESSONS;
 }
 
-static void dpor_end_run(void *state, const struct run_summary *summary)
+void dpor_begin_alone(struct dpor *dpor)
 {
-	struct dpor *dpor = state;
-
-	if (dpor->is_observing) {
-		dpor_end_observed(dpor);
+	if (!dpor->is_lost || !dpor->has_merged || dpor->task)
 		return;
-	}
+	dpor->is_alone = true;
+	dpor->is_lost = dpor->has_merged = dpor->is_exhausted = false;
+	dpor->awaited = 0;
+	dpor_begin_search(dpor);
+}
+
+static void dpor_end_search_run(struct dpor *dpor, const struct run_summary *summary)
+{
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
 		return; /* a run that proves nothing is repeated */
 	if (dpor->lessons == DPOR_LESSONS && dpor_symmetry_is_violated(dpor)) {
@@ -421,14 +425,28 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	dpor_restart_search(dpor);
 }
 
+static void dpor_end_run(void *state, const struct run_summary *summary)
+{
+	struct dpor *dpor = state;
+
+	if (dpor->is_observing)
+		dpor_end_observed(dpor);
+	else
+		dpor_end_search_run(dpor, summary);
+	dpor_begin_alone(dpor);
+}
+
 static bool dpor_is_elsewhere(const void *state)
 {
 	return ((const struct dpor *)state)->share.is_elsewhere;
 }
 
+/* Later runs of a lost search would all have the default choices. */
 static bool dpor_is_exhausted(const void *state)
 {
-	return ((const struct dpor *)state)->is_exhausted;
+	const struct dpor *dpor = state;
+
+	return dpor->is_exhausted || dpor->is_lost;
 }
 
 static void dpor_verdict(const void *state, struct strategy_verdict *out)

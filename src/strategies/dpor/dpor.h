@@ -148,7 +148,9 @@ struct dpor {
 	bool is_impossible; /* the run is redundant because the read of a waiting loop is blocked */
 	/* the run did not repeat earlier ops: the program varies */
 	bool has_diverged;
-	bool is_lost; /* memory, threads or steps are exhausted: no verdict */
+	bool is_lost;	 /* memory, threads or steps are exhausted: no verdict */
+	bool has_merged; /* the search has branches that tasks found ahead of time */
+	bool is_alone;	 /* the search makes no more tasks */
 	uint64_t runs, blocked_runs, diverged_runs;
 
 	thread_name names[DPOR_THREADS]; /* names by slot */
@@ -217,6 +219,12 @@ void dpor_forget(struct dpor *dpor);
 size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor);
 /* Implements strategy_search.is_valid(). */
 bool dpor_is_valid(void *state, const struct strategy_config *config);
+
+/*
+ * If a search with merged branches is lost, begins it again without tasks: these branches need memory
+ * earlier than a search without tasks does.
+ */
+void dpor_begin_alone(struct dpor *dpor);
 
 /* Backtracks to the last step with a branch to explore, at the end of a run. */
 void dpor_back_up(struct dpor *dpor);

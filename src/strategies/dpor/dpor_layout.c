@@ -73,9 +73,10 @@ static bool dpor_layout_has_flags(const struct dpor *dpor)
 {
 	const bool *const flags[] = {&dpor->is_exact, &dpor->has_arrived, &dpor->is_exhausted,
 		&dpor->is_blocked, &dpor->is_impossible, &dpor->has_diverged, &dpor->is_lost,
-		&dpor->is_observing, &dpor->is_view_observed, &dpor->is_straight,
-		&dpor->share.is_scouting, &dpor->share.is_elsewhere, &dpor->share.is_held_up,
-		&dpor->symmetry.is_wanted, &dpor->symmetry.is_active, &dpor->symmetry.has_no_event};
+		&dpor->has_merged, &dpor->is_alone, &dpor->is_observing, &dpor->is_view_observed,
+		&dpor->is_straight, &dpor->share.is_scouting, &dpor->share.is_elsewhere,
+		&dpor->share.is_held_up, &dpor->symmetry.is_wanted, &dpor->symmetry.is_active,
+		&dpor->symmetry.has_no_event};
 
 	for (uint32_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (!strategy_is_flag(flags[i]))

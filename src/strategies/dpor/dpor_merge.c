@@ -411,9 +411,13 @@ bool dpor_synchronise(void *state, void *block)
 		return false;
 	branch = dpor_merge_branch_of(dpor, task);
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||
-		!dpor_merge_is_direct_path(dpor, task, branch) ||
-		!dpor_merge_all(dpor, task, branch))
+		!dpor_merge_is_direct_path(dpor, task, branch))
 		return false;
+	dpor->has_merged = true;
+	if (!dpor_merge_all(dpor, task, branch)) {
+		dpor_begin_alone(dpor);
+		return false;
+	}
 	dpor_join_slots(dpor, task);
 	dpor_join_slots(task, dpor);
 	dpor_merge_take_over(dpor, task, branch);

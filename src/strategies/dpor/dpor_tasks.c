@@ -145,7 +145,8 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 	struct dpor *dpor = state, *task = block;
 
 	(void)most; /* the number of runs behind a branch is not known */
-	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
+	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->is_alone ||
+		dpor->awaited)
 		return false;
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++) {
 		const uint32_t branch = dpor_tasks_find_waiting(dpor, &dpor_steps(dpor)[i]);
@@ -344,14 +345,8 @@ static void dpor_leave(void *state, uint32_t number)
 		dpor->awaited = 0;
 }
 
-static bool dpor_join(void *state, void *block, bool has_to_be_exact)
+static bool dpor_tasks_join(struct dpor *dpor, struct dpor *task)
 {
-	struct dpor *dpor = state, *task = block;
-
-	dpor_leave(dpor, task->task);
-	if (!dpor_tasks_is_joinable(dpor, task) ||
-		(has_to_be_exact && !dpor_tasks_is_exact_task(dpor, task)))
-		return false;
 	dpor_tasks_join_sleepers(dpor, task);
 	dpor_tasks_join_path(dpor, task);
 	if (dpor->is_lost || !dpor_merge_trees(dpor, task))
@@ -368,6 +363,21 @@ static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 	if (task->is_exhausted)
 		dpor_back_up(dpor);
 	return true;
+}
+
+static bool dpor_join(void *state, void *block, bool has_to_be_exact)
+{
+	struct dpor *dpor = state, *task = block;
+	bool is_joined;
+
+	dpor_leave(dpor, task->task);
+	if (!dpor_tasks_is_joinable(dpor, task) ||
+		(has_to_be_exact && !dpor_tasks_is_exact_task(dpor, task)))
+		return false;
+	dpor->has_merged |= !has_to_be_exact;
+	is_joined = dpor_tasks_join(dpor, task);
+	dpor_begin_alone(dpor);
+	return is_joined;
 }
 
 static uint32_t dpor_awaited(const void *state)
