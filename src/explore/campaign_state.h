@@ -41,32 +41,11 @@ struct campaign_worker {
 	bool is_comparing, is_compared;
 };
 
-/* A failing run, copied from its worker for the investigation. */
-struct campaign_failure {
-	uint64_t key;
-	struct failure failure;
-	struct memory_view memory;
-	enum contract_restart restart; /* restart with which the run was made */
-	char *strategy;		       /* name and options, as the user writes them */
-};
-
 /* Which clocks the runs have (clocks.c). */
 enum clocks_state {
 	CLOCKS_GIVEN,	 /* those of the options: no run has ended */
 	CLOCKS_ON_TRIAL, /* the first run failed, and is made with the real clocks */
 	CLOCKS_DECIDED
-};
-
-/* A failure that runs have shown (known.c). */
-struct known_failure {
-	uint64_t key; /* failure_run_key() */
-	bool is_investigated;
-	bool has_finding;
-	uint64_t signature; /* of the finding */
-	/* its id in the campaign's store; empty: none, or in the fallback store */
-	char finding[32];
-	uint64_t times;	       /* failing runs that count */
-	uint64_t times_stored; /* of these, in the store */
 };
 
 struct campaign {
@@ -143,7 +122,6 @@ struct campaign {
 	struct symbols *symbols;
 	struct progress *progress;
 	struct store_fallback fallback; /* failure.c */
-	int64_t fallback_campaign;	/* id of the row there; 0: none yet */
 };
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
@@ -162,13 +140,3 @@ int campaign_report_progress(struct campaign *campaign, struct error *err);
 int campaign_open_alone(struct campaign *campaign, struct error *err);
 /* Kills all processes of the target. Also called after errors. */
 void campaign_close(struct campaign *campaign);
-
-/* loop.c: returns when the budget ends, a finding ends the campaign, or at an interrupt. */
-int loop_run(struct campaign *campaign, struct error *err);
-/* Starts the batch run_first to run_end. */
-int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Returns the number of runs of a worker's next batch, after `runs` (not 0) runs of a batch of at most
- * `batch` have taken `took_ns`. */
-uint64_t loop_size_batch(uint64_t batch, uint64_t runs, uint64_t took_ns);
-/* Gives the scheme's next batch to a worker. */
-int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);

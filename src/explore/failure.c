@@ -89,7 +89,7 @@ static int failure_fallback_begin_row(struct campaign *campaign, struct error *e
 	row.runs = row.failures = row.steps = 0;
 	row.run_end = row.run_first;
 	status = store_campaign_begin(campaign->fallback.store, &row, err);
-	campaign->fallback_campaign = row.id;
+	campaign->fallback.campaign = row.id;
 	return status;
 }
 
@@ -105,10 +105,10 @@ static int failure_fallback_keep(
 	if (campaign->options->store)
 		return err->code;
 	status = store_fallback_open(&campaign->fallback, &here);
-	if (status == 0 && !campaign->fallback_campaign)
+	if (status == 0 && !campaign->fallback.campaign)
 		status = failure_fallback_begin_row(campaign, &here);
 	if (status == 0)
-		status = store_add_finding(campaign->fallback.store, campaign->fallback_campaign,
+		status = store_add_finding(campaign->fallback.store, campaign->fallback.campaign,
 			finding, is_new, &here);
 	if (status < 0)
 		return err->code; /* the first error is reported */

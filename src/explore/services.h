@@ -5,7 +5,26 @@
 
 struct investigation;
 
+/* loop.c: returns when the budget ends, a finding ends the campaign, or at an interrupt. */
+int loop_run(struct campaign *campaign, struct error *err);
+/* Starts the batch run_first to run_end. */
+int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/* Returns the number of runs of a worker's next batch, after `runs` (not 0) runs of a batch of at most
+ * `batch` have taken `took_ns`. */
+uint64_t loop_size_batch(uint64_t batch, uint64_t runs, uint64_t took_ns);
+/* Gives the scheme's next batch to a worker. */
+int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+
 /* failure.c: from a failing run to a stored finding. */
+
+/* A failing run, copied from its worker for the investigation. */
+struct campaign_failure {
+	uint64_t key;
+	struct failure failure;
+	struct memory_view memory;
+	enum contract_restart restart; /* restart with which the run was made */
+	char *strategy;		       /* name and options, as the user writes them */
+};
 
 /* Copies the failure of the worker's last run; failure_discard() releases the copy. Returns false
  * if the failure is known or ignored; nothing needs a release then. */
@@ -31,6 +50,18 @@ int weak_failure_confirm(struct campaign *campaign, const struct campaign_failur
 	const struct investigation *investigation, struct finding *finding, struct error *err);
 
 /* known.c: which failures a campaign has seen, and how often. */
+
+/* A failure that runs have shown (known.c). */
+struct known_failure {
+	uint64_t key; /* failure_run_key() */
+	bool is_investigated;
+	bool has_finding;
+	uint64_t signature; /* of the finding */
+	/* its id in the campaign's store; empty: none, or in the fallback store */
+	char finding[32];
+	uint64_t times;	       /* failing runs that count */
+	uint64_t times_stored; /* of these, in the store */
+};
 
 /* Returns the failure with this key, which is added if it is new. Valid until the next call. */
 struct known_failure *known_add(struct campaign *campaign, uint64_t key);

@@ -13,6 +13,7 @@
 struct store_fallback {
 	struct store *store;
 	char folder[STORE_FALLBACK_FOLDER];
+	int64_t campaign; /* id of the command's campaign in it; 0: none yet */
 };
 
 /* Creates the folder and the store unless they are open. */

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "explore/campaign_state.h"
+#include "explore/services.h"
 
 #define MS UINT64_C(1000000)
 
