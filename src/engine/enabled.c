@@ -136,7 +136,7 @@ void engine_changed(const void *address)
 			count++;
 		}
 	}
-	if (__builtin_expect(count >= ENGINE_MANY_ENABLED, 0))
+	if (__builtin_expect(count >= ENGINE_WAIT_GROUP_LEAST, 0))
 		engine_wait_group_form(*engine_bucket(address), address);
 }
 

@@ -16,7 +16,7 @@
 #define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_WAIT_GROUPS 4
 /* Size of the smallest wait group; fewer waiters are evaluated one by one as fast. */
-#define ENGINE_MANY_ENABLED 8
+#define ENGINE_WAIT_GROUP_LEAST 8
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a collision costs a search */
 
 /* enum engine_thread.wake_reason: bits, or'ed; 0 means that the pending op is disabled. */
