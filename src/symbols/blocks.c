@@ -144,14 +144,6 @@ static bool blocks_could_be(const struct memory_block *block, Dwarf_Die *type)
 	return types_is_struct(type) && size > 1 && block->bytes && block->bytes % size == 0;
 }
 
-/* A library's function accesses much memory besides its object, such as that of a callable. */
-static bool blocks_is_own_function(Dwarf_Die *function)
-{
-	const char *file = dwarf_decl_file(function);
-
-	return file && !symbols_is_system_file(file);
-}
-
 static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct type_search *search = argument;
@@ -169,8 +161,9 @@ static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, v
 		!types_fits(&target, search->offset % types_size(&target), search->bytes))
 		return false;
 	name = dwarf_diename(&local->variable);
+	/* A callable that a library's object invokes accesses other objects. */
 	if (!name || (strcmp(name, "this") ? !source_find_word(search->text, name, search->text)
-					   : !blocks_is_own_function(&local->function)))
+					   : local->is_around_program))
 		return false;
 	name = types_name(symbols, &target);
 	if (!name)

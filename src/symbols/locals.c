@@ -49,6 +49,8 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 {
 	Dwfl_Module *module = symbols_module_at(symbols, address);
 	struct chain chain = symbols_chain_at(symbols, address);
+	struct symbols_frame frames[CHAIN_MAX]; /* of chain.functions, in reverse order */
+	const unsigned count = symbols_lookup(symbols, address, false, frames, CHAIN_MAX);
 	struct local local;
 	Dwarf_Addr bias;
 
@@ -56,13 +58,21 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 		return false;
 	local.address = address - bias;
 	local.outermost = chain.functions[0];
-	for (int is_thorough = 0; is_thorough < 2; is_thorough++)
-		for (unsigned i = chain.count; i--;) {
+	for (int is_thorough = 0; is_thorough < 2; is_thorough++) {
+		bool is_program_inside = false;
+
+		for (unsigned i = chain.count, k = 0; i--; k++) {
+			const bool is_of_program =
+				k < count && frames[k].file && !frames[k].is_system;
+
 			local.function = chain.functions[i];
+			local.is_around_program = is_program_inside && !is_of_program;
 			if (locals_visit_scope(symbols, &local.function, &local, is_thorough, visit,
 				    argument, 0))
 				return true;
+			is_program_inside |= is_of_program;
 		}
+	}
 	return false;
 }
 

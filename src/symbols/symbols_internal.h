@@ -175,6 +175,8 @@ struct chain symbols_chain_at(struct symbols *symbols, uint64_t address);
 struct local {
 	Dwarf_Die variable, function, outermost;
 	Dwarf_Addr address;
+	/* The function is a library's, and code of the program is inlined into it at this address. */
+	bool is_around_program;
 };
 typedef bool locals_visit(struct symbols *symbols, struct local *local, void *argument);
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
