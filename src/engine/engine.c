@@ -10,15 +10,31 @@
 
 HOT_STATE struct engine engine;
 
+static inline void engine_take_signals(void)
+{
+	if (__builtin_expect(engine.attention, 0) && engine.host.route_signals) {
+		engine.attention = 0;
+		engine.host.route_signals();
+	}
+}
+
+/* Another process that ends a wait may have sent a signal before. Its handler runs before the wait
+ * returns. */
+static inline void engine_take_earlier_signals(const struct engine_op *op)
+{
+	const uint8_t class = op_descriptions[op->kind].object;
+
+	if (__builtin_expect(engine.attention, 0) &&
+		(op->is_shared || class == OBJECT_FD || class == OBJECT_CHILD))
+		engine_take_signals();
+}
+
 static void engine_wait_for_enabled(void)
 {
 	bool is_idle = false;
 
 	do {
-		if (__builtin_expect(engine.attention, 0) && engine.host.route_signals) {
-			engine.attention = 0;
-			engine.host.route_signals();
-		}
+		engine_take_signals();
 		if (engine.enabled_count)
 			break;
 		engine.idle_periods += !is_idle;
@@ -316,6 +332,7 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		if (!engine_wake_reason(self))
 			self->free_yields_made = 0;
 		engine_transfer_to(engine_decide());
+		engine_take_earlier_signals(op);
 		reason = engine_wake_reason(self);
 		engine_withdraw(self);
 		result = engine_conclude(self, op, reason, &again);

@@ -68,6 +68,8 @@ static inline bool signal_is_fault(int signal)
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information);
 /* Moves all arrived signals into the queue. */
 void signal_queue_drain(void);
+/* Notes that the process, or one of its children, has sent the signal (signals_are_own()). */
+void signal_note_own(int signal);
 /* Makes the signal pending; thread NULL: for the process. Drops a standard signal that is already
  * pending, as POSIX requires. Returns 0, or EAGAIN when the queue is full. */
 int signal_queue_add(struct engine_thread *thread, const siginfo_t *information);

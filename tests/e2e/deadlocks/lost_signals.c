@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t reloads;
@@ -116,11 +117,48 @@ static void wait_for_timer(int is_right)
 	pthread_join(thread, NULL);
 }
 
+static void *end_at_once(void *unused)
+{
+	return unused;
+}
+
+/* The child's signal arrives before its byte or its end, and no other process sends one. Only main
+ * takes it. */
+static void wait_for_child(int is_right, int reads)
+{
+	int ends[2] = {-1, -1};
+	char byte;
+	sigset_t hup, before;
+	pthread_t thread;
+	pid_t child;
+
+	signal(SIGHUP, reload);
+	sigemptyset(&hup);
+	sigaddset(&hup, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &hup, &before);
+	pthread_create(&thread, NULL, end_at_once, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (pipe(ends) != 0)
+		return;
+	child = fork();
+	if (child == 0) {
+		kill(getppid(), SIGHUP);
+		_exit(write(ends[1], "x", 1) != 1);
+	}
+	while (reads ? read(ends[0], &byte, 1) != 1 : waitpid(child, NULL, 0) != child)
+		;
+	while (!is_right || !reloads)
+		pause();
+	pthread_join(thread, NULL);
+}
+
 int main(int count, char **arguments)
 {
 	main_thread = pthread_self();
 	if (count > 1 && !strcmp(arguments[1], "sent"))
 		wait_for_sent(count > 2);
+	else if (count > 1 && !strncmp(arguments[1], "child", 5))
+		wait_for_child(count > 2, !strcmp(arguments[1], "child_byte"));
 	else if (count > 1 && !strcmp(arguments[1], "timer"))
 		wait_for_timer(count > 2);
 	else if (count > 1 && !strcmp(arguments[1], "message"))

@@ -240,14 +240,16 @@ static bool outside_shared_is_ready(void)
 	return false;
 }
 
-/* Returns whether a signal of another process may still end a wait. The command sends none in a
- * campaign. If one run has ended without such a signal, the program needs none. Nor does a program that
- * has sent itself each of the signals that its threads wait for. */
+/* Returns whether a signal of another process, which is no child, may still end a wait. The command
+ * sends none in a campaign. If one run has ended without such a signal, the program needs none. Nor
+ * does a program that has received, from itself or from a child, each of the signals that its
+ * threads wait for. */
 static bool outside_signal_is_possible(void)
 {
 	const struct contract *contract = runtime.contract;
 
-	if (!contract || runtime.is_forked_child || contract->features & FEATURE_OUTSIDE_SIGNAL)
+	if (!contract || runtime.is_forked_child || contract->features & FEATURE_OUTSIDE_SIGNAL ||
+		family_has_stranger())
 		return true;
 	return !__atomic_load_n(&contract->plan.ends_alone, __ATOMIC_RELAXED) &&
 	       !contract->totals.outcome[OUTCOME_PASSED] && !signals_are_own();
@@ -266,8 +268,9 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
-		return (outside.has_signal && outside_signal_is_possible()) || outside.has_own ||
-		       timer_is_ticking_outside() || (child_count && outside.poll_count);
+		return (outside.has_signal && (child_count || outside_signal_is_possible())) ||
+		       outside.has_own || timer_is_ticking_outside() ||
+		       (child_count && outside.poll_count);
 	return child_count || !time_is_virtual() || outside.has_undelivered;
 }
 

@@ -371,7 +371,8 @@ static struct child_wait process_child_wait_of(pid_t pid, int options)
  * no such child. */
 static void process_child_was_reaped(void)
 {
-	(void)family_look(); /* advances the clock to the child's */
+	(void)family_look();	     /* advances the clock to the child's */
+	(void)signals_deliver_now(); /* handlers of the child's signals run before the wait returns */
 	if (process.early_children && engine_is_live())
 		runtime_taint_shared("waited for a child made before the first thread");
 	else if (process.early_children)

@@ -19,7 +19,6 @@ static struct {
 	int dying_of; /* default action under way; 0: none */
 	const struct engine_thread
 		*receiver; /* of this signal, by which another thread ends the process */
-	uint64_t sent; /* signals that the process has sent to itself or its threads in this run */
 	bool has_left_control;
 	/* all of its last handlers had SA_RESTART */
 	bool wants_restart[THREAD_CAPACITY];
@@ -295,19 +294,6 @@ void runtime_route_signals(void)
 			;
 }
 
-bool signals_are_own(void)
-{
-	for (uint32_t i = 0; i < engine_thread_count(); i++) {
-		const struct engine_op *op = engine_thread(i)->op;
-
-		/* pause() and sigsuspend(), without an argument, wait for any handler. */
-		if (op && op->kind == OP_SIGNAL_WAIT &&
-			(!delivery.sent || op->argument & ~delivery.sent))
-			return false;
-	}
-	return true;
-}
-
 int signal_send(struct engine_thread *thread, const siginfo_t *information)
 {
 	int signal = information->si_signo;
@@ -315,7 +301,7 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 
 	if (signal == SIGSTOP || signal == SIGKILL)
 		return (int)-platform_call(SYS_kill, platform_call(SYS_getpid), signal);
-	delivery.sent |= signal_bit(signal);
+	signal_note_own(signal);
 	if (signal_bit(signal) & delivery.left_to_kernel)
 		return (int)-platform_call(
 			SYS_rt_sigqueueinfo, platform_call(SYS_getpid), signal, information);

@@ -6,6 +6,7 @@
 #include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/libc/family.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/world.h"
 
@@ -36,7 +37,33 @@ static HOT_STATE struct {
 	uint64_t overflow;     /* standard signals that found the ring full */
 	uint32_t count;	       /* of pending signals */
 	uint64_t process_pending;
+	uint64_t own; /* signals of this run that the process, or one of its children, has sent */
 } signals;
+
+void signal_note_own(int signal)
+{
+	signals.own |= signal_bit(signal);
+}
+
+bool signals_are_own(void)
+{
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		/* pause() and sigsuspend(), without an argument, wait for any handler. */
+		if (op && op->kind == OP_SIGNAL_WAIT &&
+			(!signals.own || op->argument & ~signals.own))
+			return false;
+	}
+	return true;
+}
+
+/* The end of a child sends SIGCHLD. A child that has ended is a member of the family until the process has no
+ * enabled thread. */
+static bool signal_is_of_child(const siginfo_t *information)
+{
+	return information->si_signo == SIGCHLD || family_has_member(information->si_pid);
+}
 
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information)
 {
@@ -72,7 +99,9 @@ void signal_queue_drain(void)
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
 		/* A message of the program's own thread may cause one, too (mq_notify). */
-		if (entry->information.si_pid != platform_call(SYS_getpid))
+		if (signal_is_of_child(&entry->information))
+			signal_note_own(entry->information.si_signo);
+		else if (entry->information.si_pid != platform_call(SYS_getpid))
 			runtime_note_feature(FEATURE_OUTSIDE_SIGNAL);
 		/* A full queue drops the signal. */
 		(void)signal_queue_add(entry->thread, &entry->information);

@@ -15,6 +15,13 @@ void runtime_note_feature(enum feature feature)
 	(void)feature;
 }
 
+/* The process has no children. */
+bool family_has_member(int pid)
+{
+	(void)pid;
+	return false;
+}
+
 static struct engine_thread thread;
 
 /* Signals of these tests are never a timer's. */
