@@ -232,12 +232,16 @@ bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cau
 /* Adds what another thread changed while a thread was preempted, if the trace shows it. */
 void builder_preemption_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Adds the last event of a thread that is preempted and does not run again before the failure. Returns
- * the thread; NULL: there is none. */
+/* Returns the last event of a thread that is preempted and does not run again before the failure;
+ * NO_EVENT: there is no such thread. */
+uint64_t builder_find_stopped(const struct builder *builder);
+/* Adds that event. Returns the thread; NULL: there is none. */
 const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause);
 
 /* ---- cause_descriptor.c ---- */
 
+/* Returns whether the thread was created before the event. */
+bool builder_thread_exists(const struct finding_source *source, uint64_t event, uint16_t thread);
 /* Adds that a thread uses a descriptor that another one has closed. Returns false if none does. */
 bool builder_descriptor_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);

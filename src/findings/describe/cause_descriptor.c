@@ -28,9 +28,7 @@ static uint64_t cause_descriptor_next(
 	return event;
 }
 
-/* Returns whether the thread was created before the event. */
-static bool cause_descriptor_exists(
-	const struct finding_source *source, uint64_t event, uint16_t thread)
+bool builder_thread_exists(const struct finding_source *source, uint64_t event, uint16_t thread)
 {
 	uint32_t created = 0;
 
@@ -50,7 +48,7 @@ static uint64_t cause_descriptor_find_use(const struct finding_source *source, u
 
 		if (thread != closing->thread && use < source->event_count &&
 			cause_descriptor_of(&source->events[use]) == cause_descriptor_of(closing) &&
-			cause_descriptor_exists(source, close, thread))
+			builder_thread_exists(source, close, thread))
 			return use;
 	}
 	return NO_EVENT;

@@ -224,17 +224,21 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 			&events[item->before]);
 }
 
-/* Adds "main.0 unlocks mutex m at x.c:7, and is preempted". */
+/* Adds "main.0 unlocks mutex m at x.c:7, and is preempted", or "main.0 calls done.count_down(...) at ...". */
 static void cause_preemption_add_last(
 	const struct builder *builder, uint64_t last, struct strbuf *cause)
 {
 	const struct trace_event *event = &builder->source->events[last];
+	const struct finding *finding = builder->finding;
+	const uint64_t step = last - builder->first_step;
+	const char *call = step < finding->step_count ? finding->steps[step].library_call : NULL;
 	FREE_SCOPED char *object = builder_event_object(builder, event);
 	FREE_SCOPED char *verb = builder_event_verb(event);
 
 	builder_mark_cause(builder, last, cause);
-	builder_add_sentence(builder, cause, "{actor} {text}", event, verb);
-	if (object)
+	builder_add_sentence(builder, cause, call ? "{actor} calls {text}" : "{actor} {text}",
+		event, call ? call : verb);
+	if (object && !call)
 		builder_add_sentence(builder, cause, " {object}", object);
 	if (event->site)
 		builder_add_sentence(builder, cause, " at {location}", event);
@@ -281,13 +285,13 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 	return best || preemption->early.after;
 }
 
-const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause)
+uint64_t builder_find_stopped(const struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
 	const struct finding *finding = builder->finding;
 
 	if (finding->preemptions > PREEMPTIONS_MOST)
-		return NULL;
+		return NO_EVENT;
 	for (uint32_t step = finding->step_count; step-- > 1;) {
 		const uint64_t begin = builder->first_step + step;
 		uint16_t thread;
@@ -295,13 +299,21 @@ const char *builder_stopped_cause(const struct builder *builder, struct strbuf *
 		if (!finding->steps[step].is_preemption)
 			continue;
 		thread = source->events[begin - 1].thread;
-		if (thread == source->outcome->thread.index ||
-			cause_preemption_next(source, begin, thread) < source->event_count)
-			continue;
-		cause_preemption_add_last(builder, begin - 1, cause);
-		return builder_thread(builder, (struct thread_id){thread});
+		if (thread != source->outcome->thread.index &&
+			cause_preemption_next(source, begin, thread) == source->event_count)
+			return begin - 1;
 	}
-	return NULL;
+	return NO_EVENT;
+}
+
+const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause)
+{
+	const uint64_t last = builder_find_stopped(builder);
+
+	if (last == NO_EVENT)
+		return NULL;
+	cause_preemption_add_last(builder, last, cause);
+	return builder_thread(builder, (struct thread_id){builder->source->events[last].thread});
 }
 
 void builder_preemption_cause(

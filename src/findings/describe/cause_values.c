@@ -78,15 +78,21 @@ static void cause_values_find_lost(const struct builder *builder, struct value_s
 	}
 }
 
-/* Has the failing thread joined the other one after its write? Every run then reads that value. */
-static bool cause_values_is_joined(const struct builder *builder, const struct value_story *story)
+/* Returns whether every run reads the value: after its write the failing thread joins the other one, or
+ * the other one creates the failing thread or an ancestor of it. */
+static bool cause_values_is_ordered(const struct builder *builder, const struct value_story *story)
 {
-	const struct trace_event *events = builder->source->events;
+	const struct finding_source *source = builder->source;
+	const struct trace_event *events = source->events;
+	const uint16_t reader = events[story->last].thread, writer = events[story->other].thread;
 
 	for (uint64_t i = story->other; i < story->last; i++)
-		if (events[i].kind == OP_THREAD_JOIN &&
-			events[i].thread == events[story->last].thread &&
-			events[i].other == events[story->other].thread + 1)
+		if (events[i].kind == OP_THREAD_JOIN && events[i].thread == reader &&
+			events[i].other == writer + 1)
+			return true;
+	for (uint16_t thread = reader; thread; thread = source->threads[thread].parent.index)
+		if (source->threads[thread].parent.index == writer &&
+			!builder_thread_exists(source, story->other, thread))
 			return true;
 	return false;
 }
@@ -195,7 +201,7 @@ static bool cause_values_find(const struct builder *builder, struct value_story 
 	if (story->later == NO_EVENT)
 		cause_values_find_changed(builder, story);
 	return story->other != NO_EVENT &&
-	       (story->later != NO_EVENT || !cause_values_is_joined(builder, story));
+	       (story->later != NO_EVENT || !cause_values_is_ordered(builder, story));
 }
 
 /* Returns whether both threads held one lock: the value then arrives as the program intends. */
@@ -226,13 +232,26 @@ static bool cause_values_describe(
 	return true;
 }
 
-/* Describes the read if no lock guards the value. */
+/* A minimal schedule needs its preemptions: a thread that is preempted for good explains the failure, so
+ * another thread's write does not. */
+static bool cause_values_is_of_stopped(
+	const struct builder *builder, const struct value_story *story)
+{
+	const uint64_t stopped = builder_find_stopped(builder);
+	const struct trace_event *events = builder->source->events;
+
+	return stopped == NO_EVENT || events[stopped].thread == events[story->other].thread;
+}
+
+/* Describes the read if no lock guards the value, and no other thread than its writer is preempted for
+ * good. */
 static bool cause_values_describe_unguarded(
 	const struct builder *builder, uint64_t read, struct strbuf *cause)
 {
 	struct value_story story = {NO_EVENT, NO_EVENT, NO_EVENT, read};
 
 	return cause_values_find(builder, &story) && !cause_values_is_guarded(builder, &story) &&
+	       cause_values_is_of_stopped(builder, &story) &&
 	       cause_values_describe(builder, read, cause);
 }
 
@@ -268,13 +287,18 @@ static bool cause_values_describe_unwritten(
 	return true;
 }
 
-/* Returns whether the event happens in the failing function. Its value may be in a local variable. */
+/* Returns whether the event happens in the failing function, or in one that is inlined into it. Its
+ * value may be in a local variable. */
 static bool cause_values_is_in_function(const struct builder *builder,
 	const struct trace_event *event, const struct finding_frame *at)
 {
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = builder_frames_at(builder, event->site, LOCATION_OF_ACCESS, frames);
 	struct finding_frame frame = builder_event_frame(builder, event);
-	const bool is_in = frame.function && at->function && !strcmp(frame.function, at->function);
+	bool is_in = frame.function && at->function && !strcmp(frame.function, at->function);
 
+	for (unsigned i = 0; i < count && at->function && !is_in; i++)
+		is_in = frames[i].function && !strcmp(frames[i].function, at->function);
 	finding_frame_release(&frame);
 	return is_in;
 }
@@ -317,8 +341,10 @@ bool builder_values_cause(const struct builder *builder, bool is_guarded, struct
 	bool (*describe)(const struct builder *, uint64_t, struct strbuf *) =
 		is_guarded ? cause_values_describe : cause_values_describe_unguarded;
 
+	/* What the thread that is preempted for good has not done says more than a read before the failing line. */
 	return cause_values_search(builder, true, describe, cause) ||
-	       cause_values_search(builder, false, describe, cause);
+	       (builder_find_stopped(builder) == NO_EVENT &&
+		       cause_values_search(builder, false, describe, cause));
 }
 
 bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause)

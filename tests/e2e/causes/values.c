@@ -1,7 +1,8 @@
 /* Failures at a value that another thread has written: values lost | gone | early | certain | joined |
- * published | ring | unset. */
+ * published | ring | unset | argument | posted. */
 #include <assert.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -120,6 +121,44 @@ static void *read_level_untested(void *seen)
 	return NULL;
 }
 
+static struct request {
+	int *seen;
+} request;
+
+/* The argument was written before this thread existed. */
+static void *answer(void *argument)
+{
+	int *seen = ((struct request *)argument)->seen;
+	const struct settings *settings = atomic_load(&current); /* NEVER_SET */
+
+	*seen = settings->level; /* ANSWERED */
+	return NULL;
+}
+
+static sem_t done;
+static int results[2];
+
+static void *compute(void *result)
+{
+	sem_post(&done); /* POSTED */
+	*(int *)result = 1;
+	return NULL;
+}
+
+static void add_results(void)
+{
+	pthread_t threads[2];
+
+	sem_init(&done, 0, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, compute, &results[i]);
+	for (int i = 0; i < 2; i++)
+		sem_wait(&done);
+	assert(results[0] + results[1] == 2); /* ADDED */
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* The second one gets the argument. */
 static void run_both_of(void *(*one)(void *), void *(*other)(void *), void *argument)
 {
@@ -168,6 +207,17 @@ int main(int argc, char **argv)
 		int seen;
 
 		run_both_of(publish, read_level_untested, &seen);
+	} else if (!strcmp(scene, "argument")) {
+		pthread_t threads[2];
+		int seen;
+
+		pthread_create(&threads[0], NULL, publish, NULL);
+		request.seen = &seen;
+		pthread_create(&threads[1], NULL, answer, &request);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+	} else if (!strcmp(scene, "posted")) {
+		add_results();
 	} else {
 		run_both(begin, begin);
 		assert(atomic_load(&state) == 2);
