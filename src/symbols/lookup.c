@@ -14,8 +14,6 @@
 /* Maximum number of inlined frames. Deeper inlining is cut; the outermost frame is then not the
  * function itself. */
 #define LOOKUP_FRAMES_MAX CHAIN_MAX
-/* Nesting of namespaces, classes, functions and blocks. */
-#define DEPTH_MAX 64
 
 struct lookup {
 	uint64_t key; /* the address looked up: for a return address, that of the call */
@@ -283,51 +281,13 @@ static const char *lookup_scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint
 	return name ? name : dwarf_diename(scope);
 }
 
-/* Finds the chain of scopes at an address. dwarf_getscopes() fails on members inlined by clang.
- * `is_thorough` examines every function of the unit: finds code outside its parent's range, such as
- * a lambda. */
-static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
-	unsigned depth, struct chain *chain)
-{
-	const unsigned found_before = chain->count;
-	Dwarf_Die child;
-
-	if (depth > DEPTH_MAX || dwarf_child(parent, &child))
-		return false;
-	do {
-		const int tag = dwarf_tag(&child);
-		const bool is_function =
-			tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-		const bool has_address = (is_function || tag == DW_TAG_lexical_block) &&
-					 dwarf_haspc(&child, address) > 0;
-		const bool is_open = tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
-				     tag == DW_TAG_structure_type ||
-				     (is_thorough && (is_function || tag == DW_TAG_lexical_block));
-
-		if (has_address && is_function && chain->count < LOOKUP_FRAMES_MAX)
-			chain->functions[chain->count++] = child;
-		if (has_address || is_open)
-			(void)lookup_find_chain(&child, address, is_thorough, depth + 1, chain);
-		if (has_address || chain->count > found_before)
-			return true;
-	} while (!dwarf_siblingof(&child, &child));
-	return false;
-}
-
-static void lookup_fill_chain(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
-{
-	chain->count = 0;
-	if (!lookup_find_chain(unit, address, false, 0, chain))
-		(void)lookup_find_chain(unit, address, true, 0, chain);
-}
-
 /* Names the first frame and those it was inlined into, outwards, with their calls. */
 static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
 	Dwarf_Die *unit, Dwarf_Addr address)
 {
 	struct symbols_frame *frame = &lookup->frames[0];
 
-	lookup_fill_chain(unit, address, &lookup->chain);
+	symbols_fill_chain(symbols, unit, address, &lookup->chain);
 	for (unsigned i = lookup->chain.count; i-- && frame;) {
 		Dwarf_Die *function = &lookup->chain.functions[i];
 

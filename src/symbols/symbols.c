@@ -152,6 +152,7 @@ void symbols_free(struct symbols *symbols)
 		return;
 	symbols_forget_lookups(symbols);
 	symbols_forget_units(symbols);
+	symbols_forget_functions(symbols);
 	symbols_forget_variables(symbols);
 	symbols_forget_types(symbols);
 	symbols_forget_points(symbols);

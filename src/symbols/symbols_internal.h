@@ -10,6 +10,7 @@
 
 struct lookup;	       /* lookup.c: cached result for an address */
 struct unit_index;     /* units.c: the compilation units of a module */
+struct function_index; /* functions.c: the functions of a compilation unit */
 struct variable_index; /* static_data.c: the variables of a module */
 struct type_index;     /* type_names.c: the structs of a module */
 struct point_index;    /* points.c: the sites of a module built by raddle-cc */
@@ -49,6 +50,7 @@ struct symbols {
 	struct kept_text *texts;	  /* all strings returned to callers */
 	struct lookup *lookups;		  /* uthash by address */
 	struct unit_index *units;	  /* uthash by module */
+	struct function_index *functions; /* uthash by unit */
 	struct variable_index *variables; /* uthash by module */
 	struct type_index *types;	  /* uthash by module */
 	struct point_index *points;	  /* uthash by module */
@@ -164,8 +166,10 @@ struct chain {
 	unsigned count;
 };
 
-/* Empty if there is no debug information. The answer is cached by address: the search visits all
- * functions of a unit. */
+/* Finds the functions around an address in the layout of the unit's debug information. */
+void symbols_fill_chain(
+	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
+/* Empty if there is no debug information. The answer is cached by address. */
 struct chain symbols_chain_at(struct symbols *symbols, uint64_t address);
 
 /*
@@ -223,6 +227,7 @@ bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_
 	const struct variable_location *access, struct strbuf *out);
 
 void symbols_forget_units(struct symbols *symbols);
+void symbols_forget_functions(struct symbols *symbols);
 void symbols_forget_lookups(struct symbols *symbols);
 void symbols_forget_variables(struct symbols *symbols);
 void symbols_forget_types(struct symbols *symbols);
