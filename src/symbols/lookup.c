@@ -194,50 +194,33 @@ static bool lookup_is_lambda(const char *name)
 						  symbols_is_lambda(name, length - end));
 }
 
-/* Returns the first row of the function's code that lies in this file: inlined code of other files may
- * come before it. NULL if there is none. */
-static Dwarf_Line *lookup_first_line(Dwarf_Die *unit, Dwarf_Die *function, const char *file)
+/* Finds the class of a lambda, which is the type of its object. Of gcc's lambdas only the class has a line. */
+static bool lookup_closure(Dwarf_Die *function, Dwarf_Die *closure)
 {
-	Dwarf_Addr base, start, end, address;
-	Dwarf_Lines *lines;
-	size_t total;
+	Dwarf_Attribute attribute;
+	Dwarf_Die parameter, pointer;
 
-	if (!file || dwarf_getsrclines(unit, &lines, &total) ||
-		dwarf_ranges(function, 0, &base, &start, &end) <= 0)
-		return NULL;
-	for (size_t i = lookup_first_row(lines, total, start); i < total; i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-		const char *own = dwarf_linesrc(line, NULL, NULL);
-
-		if (dwarf_lineaddr(line, &address) || address >= end)
-			return NULL;
-		if (own && !strcmp(base_name(own), base_name(file)))
-			return line;
-	}
-	return NULL;
+	return dwarf_attr_integrate(function, DW_AT_object_pointer, &attribute) &&
+	       dwarf_formref_die(&attribute, &parameter) && types_of(&parameter, &pointer) &&
+	       types_of(&pointer, closure);
 }
 
 /* Names a lambda. "main::{lambda()#1}::operator()" does not lead to the source, but file and line
  * do. */
 static void lookup_name_lambda(
-	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
+	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *function)
 {
 	const char *file;
-	Dwarf_Line *source;
 	unsigned line;
-	int number;
+	Dwarf_Die closure;
 	FREE_SCOPED char *text = NULL;
 
 	if (!frame->function || !lookup_is_lambda(frame->function))
 		return;
+	if (!symbols_die_number(function, DW_AT_decl_line) && lookup_closure(function, &closure))
+		function = &closure;
 	file = symbols_die_file(symbols, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);
-	/* gcc records no declaration line for a lambda: the first line of its code. */
-	if (!line && (source = lookup_first_line(unit, function, frame->file)) &&
-		!dwarf_lineno(source, &number)) {
-		file = dwarf_linesrc(source, NULL, NULL);
-		line = (unsigned)number;
-	}
 	if (!file || !line)
 		return;
 	BUG_ON(asprintf(&text, "lambda at %s:%u", base_name(file), line) < 0);
@@ -293,7 +276,7 @@ static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dw
 
 		lookup_set_function(
 			symbols, frame, lookup_scope_name(function, module, frame->address));
-		lookup_name_lambda(symbols, frame, unit, function);
+		lookup_name_lambda(symbols, frame, function);
 		frame->is_short = lookup_is_short(unit, function);
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
