@@ -57,16 +57,23 @@ static bool cause_accesses_is_lock_free(const struct builder *builder)
 	return false;
 }
 
-/* Adds ", or copy and assign the shared_ptr under one lock" where it applies: a shared_ptr counts
- * references, but is itself no atomic variable. Returns false if the memory is of no shared_ptr. */
-static bool cause_accesses_prevent_unshared(const struct builder *builder, struct strbuf *remedy)
+/* Adds that shared_ptrs are copied under one lock where it applies: a shared_ptr counts references, but is
+ * itself no atomic variable. `user`: the thread that uses the object, perhaps through a plain pointer; NULL: no
+ * such thread. Returns false if the memory is of no shared_ptr. */
+static bool cause_accesses_prevent_unshared(
+	const struct builder *builder, const char *user, struct strbuf *remedy)
 {
 	const char *variable = builder->finding->variable;
 
 	if (!variable || !strstr(variable, ")shared_ptr at "))
 		return false;
-	strbuf_addf(remedy, "%scopy and assign the shared_ptr under one lock",
-		remedy->length ? ", or " : "");
+	strbuf_adds(remedy, remedy->length ? ", or " : "");
+	if (user)
+		strbuf_addf(remedy,
+			"let %s hold a copy of the shared_ptr; copy and assign it under one lock",
+			user);
+	else
+		strbuf_adds(remedy, "copy and assign the shared_ptr under one lock");
 	return true;
 }
 
@@ -78,7 +85,7 @@ static void cause_accesses_prevent_second_free(const struct builder *builder, st
 	const struct finding_frame *second =
 		finding_user_frame(&builder->finding->race[FINDING_LATER].at);
 
-	if (cause_accesses_prevent_unshared(builder, remedy))
+	if (cause_accesses_prevent_unshared(builder, NULL, remedy))
 		return;
 	builder_add_sentence(builder, remedy, "let one lock guard the free at {frame}", first);
 	if (!builder_is_same_line(first, second))
@@ -142,7 +149,7 @@ static void cause_accesses_prevent_use(
 			remedy->length ? ", or join" : "join", later->thread,
 			is_destroyed ? "destruction" : "free", &earlier->at);
 	if (is_signal || is_destroyed || guarded == earlier ||
-		cause_accesses_prevent_unshared(builder, remedy))
+		cause_accesses_prevent_unshared(builder, later->thread, remedy))
 		return;
 	strbuf_adds(remedy, remedy->length ? ", or " : "");
 	strbuf_adds(remedy,

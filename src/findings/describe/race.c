@@ -74,12 +74,15 @@ bool builder_holds(
 	return false;
 }
 
-static char *race_held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
+/* `own`: address of a lock that the access itself takes; 0: none. */
+static char *race_held_words(
+	const struct builder *builder, struct thread_id thread, uint64_t step, uint64_t own)
 {
 	struct held_locks held = {.count = 0};
 	struct strbuf text = STRBUF_EMPTY;
 
 	race_find_held(builder->source, thread, step, &held);
+	race_remove_held(&held, own);
 	if (!held.count)
 		return NULL;
 	for (unsigned i = 0; i < held.count; i++) {
@@ -190,12 +193,13 @@ void builder_fill_race(struct builder *builder)
 			? race_verb(builder, outcome->other_thread, outcome->other_step,
 				  (enum op_kind)outcome->other_op)
 			: string_copy(outcome_is_of_destroyed(outcome) ? "destroys" : "frees");
-	earlier->held = race_held_words(builder, outcome->other_thread, outcome->other_step);
+	earlier->held = race_held_words(builder, outcome->other_thread, outcome->other_step, 0);
 	race_fill_earlier_stack(builder, &earlier->at);
 	later->thread = string_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
 			      ? string_copy("frees")
 			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
-	later->held = race_held_words(builder, outcome->thread, now);
+	later->held = race_held_words(builder, outcome->thread, now,
+		op_descriptions[outcome->op].flags & OP_ACQUIRE ? outcome->address : 0);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);
 }

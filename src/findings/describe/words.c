@@ -337,7 +337,10 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 		builder_is_runtime(builder, addresses[callers]))
 		callers++;
 	words_add_frames(builder, site, LOCATION_OF_ACCESS, stack);
-	/* The innermost frame of the target is replaced by that of `site`. */
+	/* The innermost frame of the target is replaced by that of `site`, which may be further out. */
+	for (unsigned i = callers; i < count; i++)
+		if (addresses[i] == site)
+			callers = i;
 	count = words_count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
 		words_add_frames(builder, addresses[i], LOCATION_OF_CALL, stack);

@@ -319,7 +319,8 @@ void runtime_set_up(void)
 		runtime_crash_set_up();
 	runtime_signals_set_up();
 	runtime.traces_calls = host.observe == startup_observe;
-	if (host.observe)
+	/* The step to inspect may be a free. */
+	if (host.observe || (runtime.contract && runtime.contract->plan.inspect_step))
 		heap_start_recording();
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/returned.h"
+#include "runtime/runtime.h"
 #include "runtime/thread_stacks.h"
 #include "runtime/undo.h"
 
@@ -182,6 +183,18 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	return block;
 }
 
+/* Returns whether the command wants to examine the stack of this free (plan.inspect). In a program without
+ * sites a free is no step. */
+static bool allocation_is_inspected(const void *block, uint64_t site)
+{
+	const struct contract_plan *plan = runtime.contract ? &runtime.contract->plan : NULL;
+	struct heap_block found;
+
+	return plan && plan->inspect && engine_is_live() &&
+	       plan->inspect_step == engine_step() + 1 && plan->inspect_site == site &&
+	       heap_find(block, &found) && plan->inspect_address - found.start < found.bytes;
+}
+
 EXPORT void free(void *block)
 {
 	/* A look-up frees the text of the last error; leaking it is harmless. */
@@ -191,6 +204,8 @@ EXPORT void free(void *block)
 		const uint64_t site = RETURN_SITE;
 
 		memory_freed(block, site);
+		if (allocation_is_inspected(block, site))
+			runtime_stand_still();
 		heap_freed(block, site);
 	}
 	returned_note(block, RETURN_SITE);
