@@ -99,3 +99,11 @@ void memory_wait_for_value(const struct memory_access *access, struct engine_op 
 		op->exchange != EXCHANGE_OF_EXPECTED &&
 		((const uint64_t *)(uintptr_t)op->argument)[SITE_WAIT_TEST] & SITE_WAIT_EITHER;
 }
+
+bool memory_would_wait(const struct memory_access *access)
+{
+	struct engine_op op = memory_engine_op(access, 0);
+
+	memory_wait_for_value(access, &op);
+	return op.ready && !op.ready(&op, engine_current());
+}

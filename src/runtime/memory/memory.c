@@ -393,7 +393,9 @@ static inline void memory_count(struct contract_memory *memory, struct memory_vi
 		memory->visits++;
 		return;
 	}
-	if (!quick_watches() && memory->mode == MEMORY_LEARN)
+	visit->would_wait = visit->access.waits && memory->mode != MEMORY_NONE &&
+			    memory_would_wait(&visit->access);
+	if (visit->would_wait || (!quick_watches() && memory->mode == MEMORY_LEARN))
 		return;
 	visit->is_waiting =
 		memory->mode != MEMORY_NONE && !memory->is_partial && memory_waits(&visit->access);
@@ -415,7 +417,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
-	visit->is_waiting = visit->is_sampled = false;
+	visit->is_waiting = visit->would_wait = visit->is_sampled = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_site_news = true;
@@ -430,7 +432,8 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_named)
 		memory_count(memory, visit);
 	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
-		turn_is_wanted || memory_model_needs(access) || memory_must_report(memory, visit) ||
+		visit->would_wait || turn_is_wanted || memory_model_needs(access) ||
+		memory_must_report(memory, visit) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	if (!visit->is_sampled)
@@ -475,8 +478,9 @@ void memory_finish(struct memory_visit *visit)
 		engine_delay_current();
 		if (engine_is_live())
 			engine_clock_note_calls(WAITING_VISITS);
-		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
+	if (!visit->point && (visit->is_waiting || visit->would_wait))
+		visit->point = (object_name)memory_variable_name(visit->access.address);
 	if (memory_buffer_write(visit))
 		return;
 	if (!visit->point) {
