@@ -104,8 +104,9 @@ struct campaign {
 	/* notices that the user has received; each is given once */
 	struct {
 		bool start, refusal, remark, limit, spinning, stop;
-		uint32_t unseen; /* bits UNSEEN_x */
-		bool steps;	 /* a run ended at the limit of steps */
+		uint32_t unseen;  /* bits UNSEEN_x */
+		bool steps;	  /* a run ended at the limit of steps */
+		bool computation; /* a run that was taken for a hang computes */
 	} noticed;
 	/* known.c: failures; failure.c: suppressed races */
 	struct {

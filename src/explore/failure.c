@@ -33,6 +33,8 @@
 
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
+/* Factor of the hang time after a run has turned out to compute. */
+#define HANG_FACTOR 4
 
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
 {
@@ -307,6 +309,38 @@ static int failure_check_suppressions(struct campaign *campaign,
 	return 0;
 }
 
+/*
+ * A run that made no operation for the hang time may compute. If a replay of its schedule ends after a similar time,
+ * the run is no failure: it and all later runs are made with a longer limit. A campaign does so once.
+ */
+static bool failure_is_computation(
+	struct campaign *campaign, const struct confirmation *confirmation)
+{
+	uint64_t *const limit_ns = &campaign->program.settings.hang_ns;
+
+	if (campaign->noticed.computation || !campaign->scheme->has_independent_runs ||
+		confirmation_is_repeatable(confirmation) || confirmation->diverged ||
+		confirmation->longest_ns < *limit_ns / 2 || signals_have_ended(campaign))
+		return false;
+	campaign->noticed.computation = true;
+	campaign_notice(campaign,
+		"a run made no operation for %.1f s and was taken for a hang, but its schedule ends in a replay, so it computes; all runs now have %.1f s (--hang-time)",
+		(double)*limit_ns / 1e9, (double)*limit_ns * HANG_FACTOR / 1e9);
+	*limit_ns *= HANG_FACTOR;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		campaign->workers[i].worker.params.hang_ns = *limit_ns;
+	campaign->exclusive.must_repeat = true;
+	return true;
+}
+
+/* Returns whether the failure does not count. The campaign then makes its run again. */
+static bool failure_must_repeat(struct campaign *campaign, const struct outcome *outcome,
+	const struct confirmation *confirmation)
+{
+	return (outcome->kind == OUTCOME_HANG && failure_is_computation(campaign, confirmation)) ||
+	       exclusive_doubt_others(campaign, confirmation);
+}
+
 static int failure_investigate_and_keep(struct campaign *campaign,
 	const struct campaign_failure *caught, struct investigation *investigation,
 	struct error *err)
@@ -330,8 +364,8 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	result = investigate(investigation, &failure, &finding, err);
 	if (result == 0 && outcome.kind == OUTCOME_WEAK)
 		result = weak_failure_confirm(campaign, caught, investigation, &finding, err);
-	if (result == 0 && exclusive_doubt_others(campaign, &investigation->confirmation)) {
-		/* the failure did not repeat: a later occurrence is investigated again */
+	if (result == 0 && failure_must_repeat(campaign, &outcome, &investigation->confirmation)) {
+		/* a later occurrence is investigated again */
 		known_add(campaign, caught->key)->is_investigated = false;
 		finding_release(&finding);
 	} else if (result == 0) {
