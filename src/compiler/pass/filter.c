@@ -12,6 +12,8 @@
  * code. */
 #define DEPTH_MOST 24
 #define VALUES_MOST 512
+/* Addresses from which a pointer may come; a larger number costs compilation time in loops. */
+#define POINTERS_MOST 32
 
 struct walk {
 	LLVMValueRef seen[VALUES_MOST];
@@ -94,11 +96,29 @@ static LLVMValueRef filter_object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
-bool filter_is_thread_local(LLVMValueRef pointer)
+/* `left`: how many more values to examine. */
+static bool filter_may_be_thread_local(LLVMValueRef pointer, unsigned *left)
 {
 	LLVMValueRef object = filter_object_of(pointer);
+	bool is_found = LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
 
-	return LLVMIsAGlobalVariable(object) && LLVMIsThreadLocal(object);
+	if (!*left)
+		return is_found;
+	--*left;
+	if (LLVMIsASelectInst(object))
+		return filter_may_be_thread_local(LLVMGetOperand(object, 1), left) ||
+		       filter_may_be_thread_local(LLVMGetOperand(object, 2), left);
+	for (unsigned i = 0; LLVMIsAPHINode(object) && i < LLVMCountIncoming(object) && !is_found;
+		i++)
+		is_found = filter_may_be_thread_local(LLVMGetIncomingValue(object, i), left);
+	return is_found;
+}
+
+bool filter_is_thread_local(LLVMValueRef pointer)
+{
+	unsigned left = POINTERS_MOST;
+
+	return filter_may_be_thread_local(pointer, &left);
 }
 
 bool filter_is_private(LLVMValueRef allocation)

@@ -153,6 +153,8 @@ bool collect_atomic_call(struct instrument *instrument, const struct site *site)
 /* Appends the sites of a call of a C library function that accesses memory. */
 void collect_library_call(struct instrument *instrument, const struct site *site);
 
+/* Returns whether the pointer may lead into a thread-local variable. LLVM may replace a phi or select of such
+ * addresses by one of them after the pass. */
 bool filter_is_thread_local(LLVMValueRef pointer);
 
 bool filter_skips(LLVMValueRef pointer, bool is_write);
