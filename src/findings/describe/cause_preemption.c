@@ -230,9 +230,11 @@ static void cause_preemption_add_last(
 {
 	const struct trace_event *event = &builder->source->events[last];
 	const struct finding *finding = builder->finding;
-	const uint64_t step = last - builder->first_step;
-	const char *call = step < finding->step_count ? finding->steps[step].library_call : NULL;
-	FREE_SCOPED char *object = builder_event_object(builder, event);
+	const uint64_t at = last - builder->first_step;
+	const struct finding_step *step = at < finding->step_count ? &finding->steps[at] : NULL;
+	const char *call = step ? step->library_call : NULL;
+	FREE_SCOPED char *object =
+		step ? string_copy(step->object) : builder_event_object(builder, event);
 	FREE_SCOPED char *verb = builder_event_verb(event);
 
 	builder_mark_cause(builder, last, cause);

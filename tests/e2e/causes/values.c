@@ -1,5 +1,6 @@
 /* Failures at a value that another thread has written: values lost | gone | early | certain | joined |
- * published | ring | unset | argument | posted. */
+ * published | ring | unset | argument | posted |
+ * started. */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -216,6 +217,15 @@ int main(int argc, char **argv)
 		pthread_create(&threads[1], NULL, answer, &request);
 		for (int i = 0; i < 2; i++)
 			pthread_join(threads[i], NULL);
+	} else if (!strcmp(scene, "started")) {
+		pthread_t thread;
+		int seen;
+
+		atomic_store(&current, &first);
+		pthread_create(&thread, NULL, read_level, &seen); /* STARTED */
+		first.level = 7;				  /* SET */
+		pthread_join(thread, NULL);
+		assert(seen == 7);
 	} else if (!strcmp(scene, "posted")) {
 		add_results();
 	} else {
