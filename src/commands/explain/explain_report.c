@@ -333,7 +333,8 @@ static void explain_report_add_counts(
 		ranking->failed + ranking->passed + result->others, ranking->failed,
 		ranking->passed);
 	if (result->others)
-		strbuf_addf(out, ", %u ended otherwise and are not compared", result->others);
+		strbuf_addf(out, ", %u ended otherwise and %s not compared", result->others,
+			result->others == 1 ? "is" : "are");
 	if (!ranking->passed && ranking->failed >= RUNS_THAT_SUFFICE && !reported &&
 		!result->finding->remedy) {
 		strbuf_adds(out, "; the failure seems not to depend on the order of operations\n");

@@ -264,6 +264,9 @@ bool builder_drained_cause(
 /* Returns the event of the other thread's exit() or return from main, before the failing thread's last
  * event; NO_EVENT: there is none. */
 uint64_t builder_find_exit(const struct builder *builder);
+/* Returns the call that unloaded the library whose code or data the failing thread used when it crashed;
+ * NO_EVENT: there is none. */
+uint64_t builder_find_unload(const struct builder *builder);
 /* Adds that the failing thread still ran when another one ended the process. Returns false if it did not. */
 bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 

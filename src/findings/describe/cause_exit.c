@@ -20,12 +20,44 @@ uint64_t builder_find_exit(const struct builder *builder)
 	return NO_EVENT;
 }
 
+uint64_t builder_find_unload(const struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+
+	if (source->outcome->kind != OUTCOME_CRASH || !source->outcome->other_site)
+		return NO_EVENT;
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (source->events[i].call == CALL_UNLOAD &&
+			source->events[i].site == source->outcome->other_site)
+			return i;
+	return NO_EVENT;
+}
+
+static void cause_exit_add_unload(
+	const struct builder *builder, uint64_t unload, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct trace_event *event = &builder->source->events[unload];
+	const char *thread = builder_thread(builder, builder->source->outcome->thread);
+
+	builder_mark_cause(builder, unload, cause);
+	builder_add_sentence(
+		builder, cause, "{actor} unloads a library at {location}", event, event);
+	strbuf_addf(cause, ", while %s still uses it\n%s crashes after that\n", thread, thread);
+	if (event->thread != builder->source->outcome->thread.index)
+		builder_add_sentence(
+			builder, remedy, "join {text} before dlclose at {location}", thread, event);
+}
+
 bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	const uint64_t exit = builder_find_exit(builder);
+	const uint64_t exit = builder_find_exit(builder), unload = builder_find_unload(builder);
 	const struct trace_event *event;
 	const char *thread;
 
+	if (unload != NO_EVENT) {
+		cause_exit_add_unload(builder, unload, cause, remedy);
+		return true;
+	}
 	if (exit == NO_EVENT)
 		return false;
 	event = &builder->source->events[exit];

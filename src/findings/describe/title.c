@@ -71,6 +71,7 @@ static bool title_is_sent(const struct builder *builder)
 static void title_crash(const struct builder *builder, struct strbuf *out)
 {
 	const char *name = sigabbrev_np(builder->finding->code);
+	const uint64_t unload = builder_find_unload(builder);
 
 	if (name && title_is_sent(builder)) {
 		strbuf_addf(out, "SIG%s, which %s sent in ", name, title_failing_thread(builder));
@@ -85,6 +86,12 @@ static void title_crash(const struct builder *builder, struct strbuf *out)
 	else
 		strbuf_addf(out, "%s got signal %d in ", title_failing_thread(builder),
 			builder->finding->code);
+	if (unload != NO_EVENT) {
+		builder_add_sentence(builder, out,
+			"a library that {actor} has unloaded at {location}",
+			&builder->source->events[unload], &builder->source->events[unload]);
+		return;
+	}
 	title_add_function(builder, out);
 	/* The first page is never mapped: the address is a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
@@ -319,7 +326,8 @@ static void title_add_fault(const struct builder *builder, struct strbuf *out)
 	uint64_t offset = outcome->site;
 
 	if (outcome->kind != OUTCOME_CRASH || !outcome->site ||
-		(outcome->code != SIGSEGV && outcome->code != SIGBUS))
+		(outcome->code != SIGSEGV && outcome->code != SIGBUS) ||
+		builder_find_unload(builder) != NO_EVENT)
 		return;
 	if (builder->symbols)
 		offset = symbols_module_offset(builder->symbols, outcome->site, &module);

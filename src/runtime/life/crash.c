@@ -87,12 +87,15 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 	       address + 65536 > stack;
 }
 
-/* Returns the return address of a call to an address without code; 0: there is no such call. */
+/* Returns the return address of a call to an address without code; 0: there is no such call. A thread
+ * whose library was unloaded has made none: it returns to the library's code, or executes it. */
 static uint64_t crash_caller(int signal, const siginfo_t *info, const greg_t *registers)
 {
 	uint64_t caller = 0;
 
-	if (signal == SIGSEGV && (uint64_t)(uintptr_t)info->si_addr == (uint64_t)registers[REG_RIP])
+	if (signal == SIGSEGV &&
+		(uint64_t)(uintptr_t)info->si_addr == (uint64_t)registers[REG_RIP] &&
+		!runtime_unload_site((uintptr_t)registers[REG_RIP]))
 		(void)guarded_read((const void *)registers[REG_RSP], sizeof caller, &caller);
 	return caller;
 }
@@ -106,7 +109,7 @@ static uint64_t crash_address(int signal, const siginfo_t *info)
 	return info->si_code == SI_KERNEL ? OUTCOME_NO_MEMORY : (uint64_t)(uintptr_t)info->si_addr;
 }
 
-/* Becomes outcome.other_site; restored with the run. */
+/* Becomes outcome.other_site of an abort; restored with the run. */
 static uint64_t abort_site;
 
 void runtime_note_abort(uint64_t site)
@@ -143,8 +146,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 		site = engine_current()->last_site; /* the signal arrived in this call */
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal, site, address);
 	runtime.contract->is_overwritten = crash_is_stray_write(signal, info);
-	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
-		runtime.contract->outcome.other_site = abort_site;
+	runtime.contract->outcome.other_site =
+		signal == SIGABRT ? abort_site : runtime_unload_site(address);
 	if (crash_is_stack_overflow(signal, info, registers)) {
 		struct text text;
 

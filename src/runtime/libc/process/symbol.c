@@ -103,3 +103,40 @@ void *symbol_answer_dlmopen(Lmid_t space, const char *file, int mode)
 {
 	return symbol_note_direct_calls(file && (space != LM_ID_BASE || mode & RTLD_DEEPBIND));
 }
+
+/* Libraries that this run has unloaded; the oldest are forgotten. */
+static struct {
+	struct {
+		uintptr_t start, end;
+		uint64_t site;
+	} libraries[16];
+	uint32_t count;
+} symbol_unloaded;
+
+uint64_t runtime_unload_site(uintptr_t address)
+{
+	for (uint32_t i = 0; i < 16; i++)
+		if (address >= symbol_unloaded.libraries[i].start &&
+			address < symbol_unloaded.libraries[i].end)
+			return symbol_unloaded.libraries[i].site;
+	return 0;
+}
+
+/* A handle is the loader's struct of a loaded library. */
+EXPORT int dlclose(void *handle)
+{
+	const struct link_map *library = handle;
+	struct dl_find_object before, after;
+	const bool is_found = library && _dl_find_object(library->l_ld, &before) == 0;
+	const int result = REAL(dlclose)(handle);
+
+	if (is_found && _dl_find_object(before.dlfo_map_start, &after) != 0) {
+		const uint32_t at = symbol_unloaded.count++ % 16;
+
+		symbol_unloaded.libraries[at].start = (uintptr_t)before.dlfo_map_start;
+		symbol_unloaded.libraries[at].end = (uintptr_t)before.dlfo_map_end;
+		symbol_unloaded.libraries[at].site = CALL_SITE;
+		runtime_trace_call(CALL_UNLOAD, CALL_SITE);
+	}
+	return result;
+}
