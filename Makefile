@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build deps quick check check-full fuzz check-real check-fresh demo bench install clean format
+.PHONY: build deps quick check check-full fuzz check-real check-fresh demo bench install program clean format
 
 build: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -38,19 +38,22 @@ check-real: build
 check-fresh: build
 	@tools/fresh-root $(BUILD)
 
-demo: build
-	@tools/demo $(BUILD)
+demo: program
+	@tools/demo $(TREE)
 
 # Runs every benchmark (some hours with FULL=1) and makes docs/results.md anew.
 bench: build
 	@bench/run --keep $(if $(FULL),--full) $(BUILD)
 
-# Where nothing is built yet, without the tests.
-install: deps
-	@[ -e $(BUILD)/CMakeCache.txt ] || cmake -S . -B $(BUILD)/installed -G Ninja -DRADDLE_TESTS=OFF \
+install: program
+	@cmake --install $(TREE) --prefix $(PREFIX)
+
+# Builds what `install` and `demo` need: all of an existing tree; where nothing is built yet, a tree without the tests.
+TREE = $(if $(wildcard $(BUILD)/CMakeCache.txt),$(BUILD),$(BUILD)/installed)
+program: deps
+	@[ -e $(TREE)/CMakeCache.txt ] || cmake -S . -B $(TREE) -G Ninja -DRADDLE_TESTS=OFF \
 		-DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
-	@build=$(BUILD); [ -e $(BUILD)/CMakeCache.txt ] || build=$(BUILD)/installed; \
-		cmake --build $$build && cmake --install $$build --prefix $(PREFIX)
+	@cmake --build $(TREE)
 
 format:
 	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
