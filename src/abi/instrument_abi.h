@@ -293,6 +293,13 @@ static inline uint8_t site_record_flags(const struct site_record *record)
 	return *((const uint8_t *)&record->info + record->info);
 }
 
+/* Returns whether the site is the read of a waiting loop (SITE_WAITS). */
+static inline bool site_record_waits(const struct site_record *record)
+{
+	return record->kind <= SITE_COMPARE_EXCHANGE && record->kind != SITE_STORE &&
+	       record->kind != SITE_ATOMIC_STORE && site_record_flags(record) & SITE_WAITS;
+}
+
 /* Returns the address to which the record refers: with SITE_CALLEE_NAMED the word of the linker's table that holds the
  * called function, with SITE_HAS_NATIVE the native version. Other records have none. */
 static inline const unsigned char *site_record_target(const struct site_record *record)

@@ -74,7 +74,7 @@ uint32_t site_index_at(uint64_t code);
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
 /* Returns false if impossible; contract_memory.refusal has the reason. */
-bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state));
+bool sites_switch(bool (*is_on)(const struct site_record *record, uint8_t *state));
 /* Turns one site off. Called by the moving thread, at this site or elsewhere. */
 void site_turn_off(const struct site_record *record);
 /* Turns every site off until the next sites_apply(). May be called in a signal handler; returns

@@ -35,8 +35,9 @@ static struct engine_thread *current = threads;
 static struct engine_op last_op;
 static unsigned points, notes, switches, gave_way, turns;
 static uint64_t step;
-static uintptr_t unnamed;     /* an address without a quick name */
-static uint8_t kind_of_sites; /* enum site_kind of every site */
+static uintptr_t unnamed;      /* an address without a quick name */
+static uint8_t kind_of_sites;  /* enum site_kind of every site */
+static uint8_t flags_of_sites; /* SITE_WAITS or 0 */
 static bool has_lasting_names = true;
 static uint64_t lives; /* blocks that have lain there: names differ */
 static unsigned names_made, turned_off;
@@ -211,11 +212,19 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 	failed = *verdict;
 }
 
-bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
+bool sites_switch(bool (*is_on)(const struct site_record *record, uint8_t *state))
 {
+	const struct {
+		struct site_record record;
+		uint8_t flags;
+	} site = {.record = {.info = (int32_t)(sizeof site.record -
+					       offsetof(struct site_record, info)),
+			  .kind = kind_of_sites},
+		.flags = flags_of_sites};
+
 	switches++;
-	for (uint32_t site = 0; site < memory->site_count; site++)
-		(void)is_on(kind_of_sites, &memory->sites[site]);
+	for (uint32_t i = 0; i < memory->site_count; i++)
+		(void)is_on(&site.record, &memory->sites[i]);
 	return true;
 }
 
@@ -447,6 +456,7 @@ static inline int set_up(void **state)
 	lease = 0;
 	points = notes = switches = gave_way = turns = 0;
 	kind_of_sites = SITE_LOAD;
+	flags_of_sites = 0;
 	waiting.visits = 0;
 	unnamed = 1;
 	freed_end = 0;

@@ -207,8 +207,10 @@ static bool memory_prepare_site_is_watched(uint8_t kind)
 		       (plan->memory_model != MEMORY_MODEL_SC && site_kind_writes(kind)));
 }
 
-static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
+static bool memory_prepare_site_is_on(const struct site_record *record, uint8_t *state)
 {
+	const uint8_t kind = record->kind;
+
 	if (record_is_on())
 		return kind != SITE_FUNCTION_EXIT;
 	if (kind > SITE_OPAQUE)
@@ -217,6 +219,9 @@ static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
 		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
 	/* A watched site is a scheduling point, so replays without the detector need it too. */
 	if (memory_prepare_site_is_watched(kind))
+		*state |= SITE_ON;
+	/* The loop would run until its thread is taken off the processor: only other threads end it. */
+	if (sites_memory()->is_partial && site_record_waits(record))
 		*state |= SITE_ON;
 	return *state & (SITE_ON | SITE_RESTED);
 }

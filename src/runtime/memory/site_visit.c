@@ -89,10 +89,10 @@ static void site_perform_recorded(void)
 	record_report(record, address, length, frame);
 }
 
-/* Returns true if no granule is a point (filter.h) and no detector needs the access. */
+/* Returns true if no granule is a point (filter.h), no detector needs the access and it does not wait. */
 static bool site_is_unwanted(const struct memory_access *access)
 {
-	return access->kind != SITE_FENCE &&
+	return access->kind != SITE_FENCE && !access->waits &&
 	       !(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()) &&
 	       filter_misses((uintptr_t)access->address, access->bytes);
 }
@@ -101,8 +101,7 @@ static bool site_is_unwanted(const struct memory_access *access)
 static inline void site_visit_read_wait(
 	struct memory_access *access, const struct site_record *record, size_t length)
 {
-	access->waits = record->kind <= SITE_COMPARE_EXCHANGE && record->kind != SITE_STORE &&
-			record->kind != SITE_ATOMIC_STORE && site_record_flags(record) & SITE_WAITS;
+	access->waits = site_record_waits(record);
 	if (access->waits)
 		access->expected = length;
 }

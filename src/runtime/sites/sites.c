@@ -351,7 +351,7 @@ static bool sites_make_stubs(struct site_module *module)
 }
 
 static bool sites_switch_module(
-	struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t *state))
+	struct site_module *module, bool (*is_on)(const struct site_record *record, uint8_t *state))
 {
 	uint8_t *states = &sites_memory()->sites[module->site_first];
 	uintptr_t first = UINTPTR_MAX;
@@ -362,7 +362,7 @@ static bool sites_switch_module(
 		const uintptr_t point = (uintptr_t)sites_site_point(record);
 
 		if (!sites_site_has_point(record) ||
-			is_on(record->kind, &states[i]) == sites_site_is_patched(record))
+			is_on(record, &states[i]) == sites_site_is_patched(record))
 			continue;
 		first = point < first ? point : first;
 		end = point + SITE_POINT_BYTES > end ? point + SITE_POINT_BYTES : end;
@@ -375,7 +375,7 @@ static bool sites_switch_module(
 		const struct site_record *record = &module->first[i];
 
 		if (!sites_site_has_point(record) ||
-			is_on(record->kind, &states[i]) == sites_site_is_patched(record))
+			is_on(record, &states[i]) == sites_site_is_patched(record))
 			continue;
 		if (sites_site_is_patched(record))
 			sites_site_turn_off(record);
@@ -388,7 +388,7 @@ static bool sites_switch_module(
 /* True while points are patched, which a signal may interrupt. */
 static volatile bool sites_are_open;
 
-bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
+bool sites_switch(bool (*is_on)(const struct site_record *record, uint8_t *state))
 {
 	bool is_done = true;
 
@@ -415,9 +415,9 @@ void site_turn_off(const struct site_record *record)
 	sites_are_open = false;
 }
 
-static bool sites_site_is_off(uint8_t kind, uint8_t *state)
+static bool sites_site_is_off(const struct site_record *record, uint8_t *state)
 {
-	(void)kind;
+	(void)record;
 	(void)state;
 	return false;
 }

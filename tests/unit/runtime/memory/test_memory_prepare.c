@@ -162,6 +162,21 @@ static void test_memory__atomics_are_on_for_the_race_detector(void **state)
 	assert_true(is_on(2));
 }
 
+/* Only another thread ends a waiting loop, so its read must block in runs that need other accesses only. */
+static void test_memory__waiting_loops_are_on_in_partial_runs(void **state)
+{
+	(void)state;
+	kind_of_sites = SITE_ATOMIC_LOAD;
+	learn_sites();
+	memory->is_partial = memory->must_switch = true;
+	memory_switch_sites();
+	assert_false(is_on(2));
+	flags_of_sites = SITE_WAITS;
+	memory->must_switch = true;
+	memory_switch_sites();
+	assert_true(is_on(2));
+}
+
 /* The free of another thread makes memory shared. Race detectors see the free of shared memory. */
 static void test_memory_freed__is_a_write_that_shares_memory(void **state)
 {
@@ -385,6 +400,7 @@ int main(void)
 		TEST(test_memory__chosen_sites_and_variables),
 		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
 		TEST(test_memory__atomics_are_on_for_the_race_detector),
+		TEST(test_memory__waiting_loops_are_on_in_partial_runs),
 		TEST(test_memory_freed__is_a_write_that_shares_memory),
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
 		TEST(test_memory_freed__ends_the_run_of_a_later_user),

@@ -144,15 +144,15 @@ static const unsigned char *stub_of(uint32_t site)
 	return sites.modules[0].stubs + TARGETS_BYTES + site * STUB_BYTES + sizeof(int32_t);
 }
 
-static bool by_byte(uint8_t kind, uint8_t *state)
+static bool by_byte(const struct site_record *record, uint8_t *state)
 {
-	(void)kind;
+	(void)record;
 	return *state & SITE_ON;
 }
 
-static bool all(uint8_t kind, uint8_t *state)
+static bool all(const struct site_record *record, uint8_t *state)
 {
-	(void)kind;
+	(void)record;
 	(void)state;
 	return true;
 }
