@@ -50,9 +50,10 @@ bool signals_are_own(void)
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
-		/* pause() and sigsuspend(), without an argument, wait for any handler. */
+		/* pause() and sigsuspend(), without an argument, wait for any handler. A server that
+		 * waits so for its end gets SIGCHLD, too. */
 		if (op && op->kind == OP_SIGNAL_WAIT &&
-			(!signals.own || op->argument & ~signals.own))
+			(!(signals.own & ~signal_bit(SIGCHLD)) || op->argument & ~signals.own))
 			return false;
 	}
 	return true;
