@@ -293,7 +293,8 @@ static inline uint8_t site_record_flags(const struct site_record *record)
 	return *((const uint8_t *)&record->info + record->info);
 }
 
-/* Returns whether the site is the read of a waiting loop (SITE_WAITS). */
+/* Returns whether the site's read belongs to a loop that only waits for another value. The bit SITE_WAITS has this
+ * meaning only in sites that read. */
 static inline bool site_record_waits(const struct site_record *record)
 {
 	return record->kind <= SITE_COMPARE_EXCHANGE && record->kind != SITE_STORE &&

@@ -106,7 +106,7 @@ struct campaign {
 		bool start, refusal, remark, limit, spinning, stop;
 		uint32_t unseen;  /* bits UNSEEN_x */
 		bool steps;	  /* a run ended at the limit of steps */
-		bool computation; /* a run that was taken for a hang computes */
+		bool computation; /* the hang time was raised for a run that computes */
 	} noticed;
 	/* known.c: failures; failure.c: suppressed races */
 	struct {

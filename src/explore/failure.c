@@ -33,7 +33,7 @@
 
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
-/* Factor of the hang time after a run has turned out to compute. */
+/* By this factor the hang time grows when a run that was taken for a hang turns out to compute. */
 #define HANG_FACTOR 4
 
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
@@ -333,7 +333,7 @@ static bool failure_is_computation(
 	return true;
 }
 
-/* Returns whether the failure does not count. The campaign then makes its run again. */
+/* Returns whether the campaign ignores this failure, and makes the run again, because a replay of it did not fail. */
 static bool failure_must_repeat(struct campaign *campaign, const struct outcome *outcome,
 	const struct confirmation *confirmation)
 {
@@ -365,7 +365,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	if (result == 0 && outcome.kind == OUTCOME_WEAK)
 		result = weak_failure_confirm(campaign, caught, investigation, &finding, err);
 	if (result == 0 && failure_must_repeat(campaign, &outcome, &investigation->confirmation)) {
-		/* a later occurrence is investigated again */
+		/* If a later run fails in the same way, that failure is investigated, too. */
 		known_add(campaign, caught->key)->is_investigated = false;
 		finding_release(&finding);
 	} else if (result == 0) {

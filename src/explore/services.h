@@ -5,14 +5,15 @@
 
 struct investigation;
 
-/* loop.c: returns when the budget ends, a finding ends the campaign, or at an interrupt. */
+/* Makes the runs of the campaign (loop.c). Returns when the budget is used up, when a finding ends the campaign, or
+ * when the user interrupts it. */
 int loop_run(struct campaign *campaign, struct error *err);
 /* Starts the batch run_first to run_end. */
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Returns the number of runs of a worker's next batch, after `runs` (not 0) runs of a batch of at most
  * `batch` have taken `took_ns`. */
 uint64_t loop_size_batch(uint64_t batch, uint64_t runs, uint64_t took_ns);
-/* Gives the scheme's next batch to a worker. */
+/* Asks the scheme (scheme.h) for the worker's next batch of runs, and starts it. */
 int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
 /* failure.c: from a failing run to a stored finding. */

@@ -11,7 +11,7 @@ int confirm(struct confirmation *out, const struct failure *failure,
 	int result;
 
 	fresh.restart = RESTART_EXEC;
-	/* A computation that took a little longer than the limit may do so again. */
+	/* A computation that took a little longer than the hang time would otherwise fail again, as if it were a hang. */
 	fresh.hang_ns = failure->outcome.kind == OUTCOME_HANG ? 2 * params->settings->hang_ns : 0;
 	*out = (struct confirmation){0};
 	result = probe_open(&probe, &fresh, err);

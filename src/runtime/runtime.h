@@ -119,7 +119,8 @@ void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
 /* Adds an event between operations to the trace. */
 void runtime_trace_call(enum call_kind call, uint64_t site);
-/* Returns the call of dlclose() in this run that unloaded the library of the address; 0: none did. */
+/* If this run has unloaded the library that contained the address, returns the code address of the dlclose() call.
+ * Returns 0 otherwise. */
 uint64_t runtime_unload_site(uintptr_t address);
 /* Does the same for a store that enters the moving thread's store buffer. */
 void runtime_trace_buffered(const struct engine_op *store);

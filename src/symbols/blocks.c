@@ -161,7 +161,7 @@ static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, v
 		!types_fits(&target, search->offset % types_size(&target), search->bytes))
 		return false;
 	name = dwarf_diename(&local->variable);
-	/* A callable that a library's object invokes accesses other objects. */
+	/* Code of the program that a library's member function calls accesses other objects than the library's. */
 	if (!name || (strcmp(name, "this") ? !source_find_word(search->text, name, search->text)
 					   : local->is_around_program))
 		return false;

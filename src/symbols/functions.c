@@ -24,7 +24,8 @@ struct function_index {
 	UT_hash_handle hh;
 };
 
-/* A class in a function has its functions there, outside that function's range; so have lambdas. */
+/* Returns whether DIEs of this tag may contain functions. The member functions of a class that is local to a function,
+ * such as that of a lambda, are DIEs inside that function's, although their code lies elsewhere. */
 static bool functions_is_open(int tag)
 {
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||

@@ -49,7 +49,8 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 {
 	Dwfl_Module *module = symbols_module_at(symbols, address);
 	struct chain chain = symbols_chain_at(symbols, address);
-	struct symbols_frame frames[CHAIN_MAX]; /* of chain.functions, in reverse order */
+	/* The innermost function comes first in frames[], and last in chain.functions[]. */
+	struct symbols_frame frames[CHAIN_MAX];
 	const unsigned count = symbols_lookup(symbols, address, false, frames, CHAIN_MAX);
 	struct local local;
 	Dwarf_Addr bias;

@@ -166,7 +166,8 @@ struct chain {
 	unsigned count;
 };
 
-/* Finds the functions around an address in the layout of the unit's debug information. */
+/* Finds the functions that contain an address: the function itself, and those inlined into it there. The address is
+ * relative to the module, as in the unit's debug information. */
 void symbols_fill_chain(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
 /* Empty if there is no debug information. The answer is cached by address. */

@@ -12,7 +12,8 @@
  * code. */
 #define DEPTH_MOST 24
 #define VALUES_MOST 512
-/* Addresses from which a pointer may come; a larger number costs compilation time in loops. */
+/* Maximum number of values that the search for the origins of a pointer examines. A larger number costs compilation
+ * time where phis of loops depend on each other. */
 #define POINTERS_MOST 32
 
 struct walk {

@@ -235,7 +235,8 @@ void builder_preemption_cause(
 /* Returns the last event of a thread that is preempted and does not run again before the failure;
  * NO_EVENT: there is no such thread. */
 uint64_t builder_find_stopped(const struct builder *builder);
-/* Adds that event. Returns the thread; NULL: there is none. */
+/* Adds a sentence about the event that builder_find_stopped() returns, and returns the name of its thread. Returns NULL,
+ * and adds nothing, if there is no such event. */
 const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause);
 
 /* ---- cause_descriptor.c ---- */
@@ -264,8 +265,8 @@ bool builder_drained_cause(
 /* Returns the event of the other thread's exit() or return from main, before the failing thread's last
  * event; NO_EVENT: there is none. */
 uint64_t builder_find_exit(const struct builder *builder);
-/* Returns the call that unloaded the library whose code or data the failing thread used when it crashed;
- * NO_EVENT: there is none. */
+/* Returns the event of the dlclose() call that unloaded the code or data at which the failing thread crashed. Returns
+ * NO_EVENT if the crash has another reason. */
 uint64_t builder_find_unload(const struct builder *builder);
 /* Adds that the failing thread still ran when another one ended the process. Returns false if it did not. */
 bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);

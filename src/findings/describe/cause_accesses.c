@@ -57,9 +57,9 @@ static bool cause_accesses_is_lock_free(const struct builder *builder)
 	return false;
 }
 
-/* Adds that shared_ptrs are copied under one lock where it applies: a shared_ptr counts references, but is
- * itself no atomic variable. `user`: the thread that uses the object, perhaps through a plain pointer; NULL: no
- * such thread. Returns false if the memory is of no shared_ptr. */
+/* If the freed object belonged to a std::shared_ptr, adds the advice to copy and assign that shared_ptr under one lock,
+ * because several threads may not do so at the same time. Returns false for other objects. `user` names the thread that
+ * uses the object after the free, perhaps through a plain pointer; NULL if the failure is no such use. */
 static bool cause_accesses_prevent_unshared(
 	const struct builder *builder, const char *user, struct strbuf *remedy)
 {

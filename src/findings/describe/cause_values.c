@@ -287,8 +287,8 @@ static bool cause_values_describe_unwritten(
 	return true;
 }
 
-/* Returns whether the event happens in the failing function, or in one that is inlined into it. Its
- * value may be in a local variable. */
+/* Returns whether the event is an access by the failing function, or by a function inlined into it. Such a function may
+ * keep the value that it read in a local variable until the failing line uses it. */
 static bool cause_values_is_in_function(const struct builder *builder,
 	const struct trace_event *event, const struct finding_frame *at)
 {
@@ -341,7 +341,8 @@ bool builder_values_cause(const struct builder *builder, bool is_guarded, struct
 	bool (*describe)(const struct builder *, uint64_t, struct strbuf *) =
 		is_guarded ? cause_values_describe : cause_values_describe_unguarded;
 
-	/* What the thread that is preempted for good has not done says more than a read before the failing line. */
+	/* If some thread is preempted and never runs again, what it left undone explains the failure better than a value
+	 * that the failing thread read before its failing line. Only reads in that line are then described. */
 	return cause_values_search(builder, true, describe, cause) ||
 	       (builder_find_stopped(builder) == NO_EVENT &&
 		       cause_values_search(builder, false, describe, cause));

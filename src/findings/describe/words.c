@@ -316,7 +316,7 @@ static unsigned words_skip_runtime(
 	/* A signal handler of the runtime was not called by the target. A function that crashed was. */
 	if (is_handler && !builder_is_runtime(builder, builder->source->outcome->site))
 		return skipped;
-	/* The walk ends before the frames of a library that was unloaded. */
+	/* The stack cannot be unwound through an unloaded library: only frames of the runtime are known. */
 	if (skipped == count && builder_find_unload(builder) != NO_EVENT)
 		return count;
 	return skipped == count || !skipped ? 0 : skipped - 1;

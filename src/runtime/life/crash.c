@@ -109,7 +109,7 @@ static uint64_t crash_address(int signal, const siginfo_t *info)
 	return info->si_code == SI_KERNEL ? OUTCOME_NO_MEMORY : (uint64_t)(uintptr_t)info->si_addr;
 }
 
-/* Becomes outcome.other_site of an abort; restored with the run. */
+/* Code address of the call that aborts; runtime_crash() stores it in outcome.other_site. A rewind restores it. */
 static uint64_t abort_site;
 
 void runtime_note_abort(uint64_t site)

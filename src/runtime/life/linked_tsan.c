@@ -205,6 +205,7 @@ __attribute__((used)) static linked_function *linked_resolve(void)
 
 static void linked_at_relocation(void) __attribute__((ifunc("linked_resolve")));
 
-/* This pointer needs a relocation, for which the loader calls linked_resolve() before any constructor. No code reads the
- * pointer, so without "retain" the linker would remove it (--gc-sections). */
+/* linked_resolve() must run before all constructors. The loader calls it to find the value of this pointer, because the
+ * pointer holds the address of an ifunc. No code reads the pointer: "retain" keeps the linker (--gc-sections) from
+ * removing it. */
 __attribute__((used, retain)) static linked_function *const linked_reference = linked_at_relocation;

@@ -19,7 +19,7 @@ struct memory_visit {
 	bool is_named;	      /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the site is chosen */
 	bool is_waiting;      /* the thread spins: memory_waits() */
-	bool would_wait;      /* the read of a waiting loop: the thread would repeat it */
+	bool would_wait;      /* the read of a waiting loop, and its value does not end the loop */
 	bool is_sampled;      /* a point, but the site has rested: sampling.h */
 };
 
@@ -45,7 +45,7 @@ bool memory_buffer_write(const struct memory_visit *visit);
 /* Makes the op block until the memory has a value that ends the waiting loop of the access, if it
  * belongs to one (awaited.c). */
 void memory_wait_for_value(const struct memory_access *access, struct engine_op *op);
-/* Returns whether the access is such a read, and would block now. */
+/* Returns whether the access is the read of a waiting loop, and the memory's present value does not end the loop. */
 bool memory_would_wait(const struct memory_access *access);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);

@@ -441,7 +441,8 @@ static bool dpor_is_elsewhere(const void *state)
 	return ((const struct dpor *)state)->share.is_elsewhere;
 }
 
-/* Later runs of a lost search would all have the default choices. */
+/* A search that has exceeded its memory or another limit (is_lost) ends, too: it knows no new schedule, so all its
+ * further runs would be the same. */
 static bool dpor_is_exhausted(const void *state)
 {
 	const struct dpor *dpor = state;

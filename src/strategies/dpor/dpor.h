@@ -150,7 +150,7 @@ struct dpor {
 	bool has_diverged;
 	bool is_lost;	 /* memory, threads or steps are exhausted: no verdict */
 	bool has_merged; /* the search has branches that tasks found ahead of time */
-	bool is_alone;	 /* the search makes no more tasks */
+	bool is_alone;	 /* the search makes no more tasks, because those needed too much memory */
 	uint64_t runs, blocked_runs, diverged_runs;
 
 	thread_name names[DPOR_THREADS]; /* names by slot */

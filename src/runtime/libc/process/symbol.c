@@ -104,7 +104,8 @@ void *symbol_answer_dlmopen(Lmid_t space, const char *file, int mode)
 	return symbol_note_direct_calls(file && (space != LM_ID_BASE || mode & RTLD_DEEPBIND));
 }
 
-/* Libraries that this run has unloaded; the oldest are forgotten. */
+/* Address ranges of the libraries that this run has unloaded by dlclose(), and the code addresses of these calls. Only
+ * the last 16 are kept. */
 static struct {
 	struct {
 		uintptr_t start, end;
@@ -122,7 +123,7 @@ uint64_t runtime_unload_site(uintptr_t address)
 	return 0;
 }
 
-/* A handle is the loader's struct of a loaded library. */
+/* In glibc the handle of a library is a pointer to its struct link_map. */
 EXPORT int dlclose(void *handle)
 {
 	const struct link_map *library = handle;

@@ -50,8 +50,9 @@ bool signals_are_own(void)
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
-		/* pause() and sigsuspend(), without an argument, wait for any handler. A server that
-		 * waits so for its end gets SIGCHLD, too. */
+		/* pause() and sigsuspend() wait until a handler of any signal has run; their ops have the
+		 * argument 0. A server may wait in them for the signal that ends it, while its children
+		 * end and send SIGCHLD. */
 		if (op && op->kind == OP_SIGNAL_WAIT &&
 			(!(signals.own & ~signal_bit(SIGCHLD)) || op->argument & ~signals.own))
 			return false;
