@@ -58,13 +58,18 @@ int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling)
 
 int mutex_destroy(struct mutex *mutex, uint64_t site)
 {
+	const struct engine_op op = {.kind = OP_MUTEX_DESTROY,
+		.address = mutex,
+		.site = site,
+		.is_shared = mutex_is_shared(mutex)};
+
 	engine_point(OP_MUTEX_DESTROY, mutex, site);
 	if (mutex->lock)
 		engine_fail_at_lock(OUTCOME_DESTROY_HELD, OP_MUTEX_LOCK, mutex, site);
 	if (mutex->users)
 		return EBUSY;
 	mutex->kind = -1;
-	engine_object_renew(mutex);
+	engine_object_destroyed(&op, sizeof *mutex);
 	return 0;
 }
 
@@ -147,6 +152,15 @@ static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t 
 	return error;
 }
 
+/* A call on a destroyed mutex returns EINVAL, as in glibc. Its scheduling point lets the host report the
+ * use. */
+static int mutex_refuse_destroyed(enum op_kind kind, const struct mutex *mutex, uint64_t site)
+{
+	engine_point(kind, mutex, site);
+	engine_failed();
+	return EINVAL;
+}
+
 int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_MUTEX_LOCK,
@@ -159,7 +173,9 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	enum engine_result result;
 	int error;
 
-	if (mutex->kind < 0 || mutex_is_below(mutex, engine_current()))
+	if (mutex->kind < 0)
+		return mutex_refuse_destroyed(OP_MUTEX_LOCK, mutex, site);
+	if (mutex_is_below(mutex, engine_current()))
 		return EINVAL;
 	do {
 		result = engine_perform(&op);
@@ -181,7 +197,9 @@ int mutex_trylock(struct mutex *mutex, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 
-	if (mutex->kind < 0 || mutex_is_below(mutex, self))
+	if (mutex->kind < 0)
+		return mutex_refuse_destroyed(OP_MUTEX_TRYLOCK, mutex, site);
+	if (mutex_is_below(mutex, self))
 		return EINVAL;
 	engine_point(OP_MUTEX_TRYLOCK, mutex, site);
 	if (!mutex->lock || mutex_is_orphaned(mutex) ||
@@ -265,7 +283,7 @@ static int mutex_give(struct mutex *mutex, struct engine_thread *self, uint64_t 
 int mutex_unlock(struct mutex *mutex, uint64_t site)
 {
 	if (mutex->kind < 0)
-		return EINVAL;
+		return mutex_refuse_destroyed(OP_MUTEX_UNLOCK, mutex, site);
 	engine_point(OP_MUTEX_UNLOCK, mutex, site);
 	return mutex_give(mutex, engine_current(), site);
 }

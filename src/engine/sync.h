@@ -18,7 +18,7 @@
 #define SYNC_CANCELLED (-1)
 /* Inside the engine: another process acquired the object first, perform the op again. */
 #define SYNC_AGAIN (-2)
-/* Mark in a destroyed condition variable or read-write lock. */
+/* Mark in a destroyed condition variable or read-write lock; a mutex has kind < 0. */
 #define SYNC_DESTROYED (-1)
 
 /* Returns the representation of a thread in an object: index + 1. Zeroed memory means no thread. */

@@ -1,6 +1,6 @@
 /* Freed heap blocks whose memory was not allocated again. A second free of such a block is a
  * failure; so is an operation on an object inside it (mutex, stream, ...), even without
- * instrumented code. Known are the latest freed blocks of a run that glibc allocated. A condition
+ * instrumented code. Known are the latest freed blocks of a run that glibc allocated. A mutex, condition
  * variable or read-write lock that one thread destroys and another one uses is the same failure, also
  * on a stack. Every report is certain. Runs in the moving thread. The state is one page, restored with the run. */
 #pragma once

@@ -196,6 +196,7 @@ static bool returned_is_new_object(const struct returned_block *block)
 {
 	union {
 		uint64_t words[sizeof(struct rwlock) / sizeof(uint64_t)];
+		struct mutex mutex;
 		struct cond cond;
 		struct rwlock rwlock;
 	} copy;
@@ -204,7 +205,14 @@ static bool returned_is_new_object(const struct returned_block *block)
 		if (!guarded_read(
 			    (const uint64_t *)block->start + i, sizeof *copy.words, &copy.words[i]))
 			return false;
-	return block->op == OP_COND_DESTROY ? cond_is_new(&copy.cond) : rwlock_is_new(&copy.rwlock);
+	switch (block->op) {
+	case OP_MUTEX_DESTROY:
+		return copy.mutex.kind >= 0;
+	case OP_COND_DESTROY:
+		return cond_is_new(&copy.cond);
+	default:
+		return rwlock_is_new(&copy.rwlock);
+	}
 }
 
 /* The first use of a new object at this address ends the old one. One thread alone may rely on what a

@@ -177,6 +177,27 @@ static void test_returned__reports_a_use_of_a_destroyed_object(void **state)
 	moving.id.index = 3;
 }
 
+static void test_returned__reports_a_lock_of_a_destroyed_mutex(void **state)
+{
+	static struct mutex mutex;
+	const struct engine_op destroys = {.kind = OP_MUTEX_DESTROY, .address = &mutex};
+	const struct engine_op locks = {.kind = OP_MUTEX_LOCK, .address = &mutex};
+	const unsigned before = reported;
+
+	(void)state;
+	returned_note_destroyed(&destroys, sizeof mutex);
+	mutex.kind = -1;
+	returned_check_use(&locks); /* the same thread */
+	assert_int_equal(reported, before);
+	moving.id.index = 4;
+	returned_check_use(&locks);
+	assert_int_equal(reported, before + 1);
+	mutex.kind = 0; /* initialised again */
+	returned_check_use(&locks);
+	assert_int_equal(reported, before + 1);
+	moving.id.index = 3;
+}
+
 static void test_returned__reports_a_use_of_any_part(void **state)
 {
 	(void)state;
@@ -302,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_returned__reports_a_second_free, set_up),
 		cmocka_unit_test_setup(test_returned__reports_a_use_of_a_destroyed_object, set_up),
+		cmocka_unit_test_setup(test_returned__reports_a_lock_of_a_destroyed_mutex, set_up),
 		cmocka_unit_test_setup(test_returned__reports_a_use_of_any_part, set_up),
 		cmocka_unit_test_setup(test_returned__reports_nothing_of_reused_memory, set_up),
 		cmocka_unit_test_setup(test_returned__does_not_look_at_large_blocks, set_up),
