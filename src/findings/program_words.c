@@ -101,16 +101,17 @@ static void program_words_add_location(
 	}
 }
 
-/* Adds the expectation of a line that says it behind its location: doctest, Boost.Test, Check. */
+/* Adds the expectation of a line that says it behind its location: doctest, Boost.Test, Check, acutest. */
 static bool program_words_add_said(const char *line, struct strbuf *out)
 {
-	static const char *const marks[] = {
-		": ERROR: ", ": FATAL ERROR: ", ": error: in ", ": fatal error: in ", ":F:"};
+	static const char *const marks[] = {": ERROR: ", ": FATAL ERROR: ", ": error: in ",
+		": fatal error: in ", ":F:", ": Check " /* acutest: ends with "... failed" */};
 
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
 		const char *at = strstr(line, marks[i]), *text;
 
-		if (!at || at == line || !strchr("0123456789)", at[-1]))
+		if (!at || at == line || !strchr("0123456789)", at[-1]) ||
+			(marks[i][2] == 'C' && !strstr(at, "... failed")))
 			continue;
 		text = at + strlen(marks[i]);
 		if (marks[i][1] == 'F') /* the message follows the names of TCase and test */

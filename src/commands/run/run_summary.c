@@ -129,8 +129,8 @@ static void run_summary_print_shortcomings(const struct campaign_result *result)
 
 	if (result->blind_runs)
 		(void)fprintf(stderr,
-			"note: in %s runs the detector ran out of memory and searched for no more races\n",
-			text_grouped(result->blind_runs, runs));
+			"note: in %s run%s the detector ran out of memory and searched for no more races\n",
+			text_grouped(result->blind_runs, runs), result->blind_runs == 1 ? "" : "s");
 	if (result->total.findings || !result->is_unfinished)
 		return;
 	if (result->waits_for_outside)

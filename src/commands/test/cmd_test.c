@@ -40,7 +40,7 @@ static const struct command_option test_options[] = {
 		"Arguments that select a case, separated by blanks; {} is its name (those of the framework, or {})",
 		OPTION_OF(TEXT, test_arguments, listing.arguments)},
 	{"framework", 0, "NAME",
-		"googletest, catch2_v2, catch2, doctest, boost, check, criterion, cmocka or glib (that of the program)",
+		"googletest, catch2_v2, catch2, doctest, boost, check, criterion, cmocka, glib or acutest (that of the program)",
 		OPTION_OF(TEXT, test_arguments, listing.framework)},
 	{"time", 0, "TIME",
 		"End after this time, such as 30s, 10m; 0: no limit (1s for each case, at least 60s)",

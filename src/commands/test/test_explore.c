@@ -324,7 +324,8 @@ void test_explore_run(struct test_explore *explore)
 		slice.is_child = number >= explore->suite->count;
 		slice.number = slice.is_child ? slice.test->owner : number;
 		slice.slice_ns = test_share_slice_ns(slice.test, first_ns, left_ns);
-		test_explore_case(&slice, left_ns);
+		test_explore_case(
+			&slice, test_share_campaign_ns(explore->suite, first_ns, left_ns));
 		test_explore_find_children(explore, number, left_ns);
 		if (platform_monotonic_ns() - saved_ns > SAVE_EVERY_NS) {
 			explore->save(explore->context, explore->campaign);

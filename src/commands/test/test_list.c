@@ -318,6 +318,18 @@ TEST_LIST_PARSER(glib)
 	return status;
 }
 
+/* "Unit tests:", and below it "  case" */
+TEST_LIST_PARSER(acutest)
+{
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
+	int status;
+
+	while ((status = test_list_next(lines, err)) > 0)
+		if (!strncmp(lines->line, "  ", 2))
+			(void)test_suite_add(suite, "", "", lines->line + 2);
+	return status;
+}
+
 /* "suite: 2 tests", and below it "|-- case" */
 TEST_LIST_PARSER(criterion)
 {

@@ -19,3 +19,4 @@ TEST_LIST_PARSER(boost);
 TEST_LIST_PARSER(check);
 TEST_LIST_PARSER(criterion);
 TEST_LIST_PARSER(glib);
+TEST_LIST_PARSER(acutest);

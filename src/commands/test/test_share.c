@@ -4,6 +4,8 @@
 #define FIRST_PART 4
 #define FIRST_LEAST_NS UINT64_C(50000000)
 #define FIRST_MOST_NS UINT64_C(2000000000)
+/* First slices that a waiting case keeps: its campaign also starts the program and ends its last run. */
+#define RESERVED_SLICES 2
 /* One slice takes at most this part of the remaining time. */
 #define LEFT_PART 8
 /* A case that has failed already is worth this part of another one. */
@@ -47,4 +49,16 @@ uint64_t test_share_slice_ns(const struct test_case *test, uint64_t first_ns, ui
 	if (slice_ns > left_ns / LEFT_PART)
 		slice_ns = left_ns / LEFT_PART;
 	return test->state == CASE_WAITING || slice_ns < first_ns ? first_ns : slice_ns;
+}
+
+uint64_t test_share_campaign_ns(const struct test_suite *suite, uint64_t first_ns, uint64_t left_ns)
+{
+	uint64_t others = 0, reserved_ns;
+
+	for (uint32_t i = 0; i < suite->total; i++)
+		others += suite->cases[i].state == CASE_WAITING;
+	if (!others || first_ns > FIRST_MOST_NS || left_ns == UINT64_MAX)
+		return left_ns;
+	reserved_ns = (others - 1) * RESERVED_SLICES * first_ns;
+	return left_ns > reserved_ns + first_ns ? left_ns - reserved_ns : first_ns;
 }

@@ -31,6 +31,8 @@ static void test_program_words__names_expectations(void **state)
 		"exit: pool.cc:8: REQUIRE( a == b ) is NOT correct!");
 	expect("/src/pool.cc(11): \033[1;31;49merror: in \"sum\": check a == b has failed [1 != 2]\033[0m\n",
 		"exit: pool.cc(11): \"sum\": check a == b has failed [1 != 2]");
+	expect("  a.c:7: Check 1 == 1... ok\n  a.c:360: Check sum == 3... failed\n    sum: got 2\n",
+		"exit: a.c:360: sum == 3... failed");
 	expect("0%: Checks: 1\n/src/pool.c:9:F:core:test_sum:0: Assertion 'a == b' failed: a == 1\n",
 		"exit: pool.c:9: Assertion 'a == b' failed: a == 1");
 	expect("[ RUN      ] sum\n[  ERROR   ] --- 0xa != 0x14\n"

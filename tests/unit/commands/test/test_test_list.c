@@ -124,6 +124,12 @@ static void test_list__check(void **state)
 	refuse(test_list_check, "k.c:5:P:basic:t_a:0: Passed\n", "has no suite above it");
 }
 
+static void test_list__acutest(void **state)
+{
+	(void)state;
+	expect(test_list_acutest, "Unit tests:\n  send recv\n  one/two\n", "send recv|one/two");
+}
+
 static void test_list__criterion(void **state)
 {
 	(void)state;
@@ -179,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_list__doctest),
 		cmocka_unit_test(test_list__boost),
 		cmocka_unit_test(test_list__check),
+		cmocka_unit_test(test_list__acutest),
 		cmocka_unit_test(test_list__criterion),
 		cmocka_unit_test(test_list__glib),
 		cmocka_unit_test(test_list__refuses_endless_lines),

@@ -53,6 +53,22 @@ static void test_share__nothing_new_shares_evenly(void **state)
 		assert_int_equal(cases[i].spent_ns, 100 * SECOND);
 }
 
+static void test_share__first_slices_of_waiting_cases_are_reserved(void **state)
+{
+	struct test_case cases[] = {
+		{.state = CASE_WAITING}, {.state = CASE_WAITING}, {.state = CASE_LIVE}};
+	const struct test_suite suite = {.cases = cases, .count = 3, .total = 3};
+
+	(void)state;
+	assert_int_equal(test_share_campaign_ns(&suite, SECOND, 10 * SECOND), 8 * SECOND);
+	assert_int_equal(test_share_campaign_ns(&suite, SECOND, 2 * SECOND), SECOND);
+	assert_int_equal(test_share_campaign_ns(&suite, SECOND, UINT64_MAX), UINT64_MAX);
+	/* With a number of schedules, a slice has no length. */
+	assert_int_equal(test_share_campaign_ns(&suite, UINT64_MAX / 8, 2 * SECOND), 2 * SECOND);
+	cases[0].state = cases[1].state = CASE_LIVE;
+	assert_int_equal(test_share_campaign_ns(&suite, SECOND, 10 * SECOND), 10 * SECOND);
+}
+
 static void test_share__slices(void **state)
 {
 	struct test_case test = {.state = CASE_WAITING};
@@ -113,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_share__waiting_cases_are_first),
 		cmocka_unit_test(test_share__new_pairs_of_locations_attract_time),
 		cmocka_unit_test(test_share__nothing_new_shares_evenly),
+		cmocka_unit_test(test_share__first_slices_of_waiting_cases_are_reserved),
 		cmocka_unit_test(test_share__slices),
 		cmocka_unit_test(test_suite__ranks_and_joins_findings),
 	};
