@@ -7,6 +7,9 @@
  * run has on the sites that have touched a point, and the sites not reached yet, which cost
  * nothing.
  *
+ * An exhaustive search has all sites on in each run: an order that it reaches late may be the only one in
+ * which two threads access a variable, and a site that was off would hide the variable and the orders.
+ *
  * If the command has chosen the variables, the sites that may touch them are on. Sites where
  * threads have spun are also on, because spinning must be seen. After the timer of spin.c has
  * detected a spinning thread, the other sites are on, as if the command had chosen nothing.
@@ -68,7 +71,8 @@ static bool memory_prepare_site_is_needed(const struct contract_memory *memory, 
 		return true;
 	if (has_choice && !runtime.contract->spin.is_needed)
 		return !(state & SITE_SEEN);
-	return state & SITE_SHARED || !(state & SITE_SEEN);
+	return state & SITE_SHARED || !(state & SITE_SEEN) ||
+	       strategies[runtime.contract->plan.strategy]->search.is_exhausted;
 }
 
 void memory_choose_sites(struct contract_memory *memory, bool is_profile)
