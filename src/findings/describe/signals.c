@@ -22,6 +22,13 @@ static bool signals_is_signal(const struct trace_event *event, uint64_t cond)
 	       event->address == cond;
 }
 
+/* A thread's own signal cannot be the one that its wait needs. */
+static bool signals_is_for(const struct trace_event *event, const struct wait_edge *edge)
+{
+	return signals_is_signal(event, edge->object_address) &&
+	       event->thread != edge->waiter.index;
+}
+
 static bool signals_is_memory(const struct trace_event *event)
 {
 	return op_descriptions[event->kind].object == OBJECT_MEMORY;
@@ -177,17 +184,16 @@ static uint32_t signals_count_unreceived(
 	uint32_t count = 0;
 
 	for (uint64_t i = from; i < to; i++)
-		count +=
-			signals_is_signal(&wakes->source->events[i], wakes->edge->object_address) &&
-			!signals_count_waiting(wakes, i);
+		count += signals_is_for(&wakes->source->events[i], wakes->edge) &&
+			 !signals_count_waiting(wakes, i);
 	return count;
 }
 
-static uint64_t signals_last(
-	const struct finding_source *source, uint64_t cond, uint64_t from, uint64_t to)
+static uint64_t signals_last(const struct finding_source *source, const struct wait_edge *edge,
+	uint64_t from, uint64_t to)
 {
 	for (uint64_t i = to; i-- > from;)
-		if (signals_is_signal(&source->events[i], cond))
+		if (signals_is_for(&source->events[i], edge))
 			return i;
 	return NO_EVENT;
 }
@@ -266,15 +272,14 @@ static bool signals_find_behind_test(const struct finding_source *source,
 
 	if (out->lock == NO_EVENT)
 		return false;
-	last = signals_last(source, edge->object_address, out->lock + 1, out->wait);
+	last = signals_last(source, edge, out->lock + 1, out->wait);
 	if (last == NO_EVENT)
 		return false;
 	/* Rather the last signal whose signaller changed what the waiter had tested. */
 	for (out->signal = last; out->signal != NO_EVENT && out->change == NO_EVENT;) {
 		signals_find_change(source, out);
 		if (out->change == NO_EVENT)
-			out->signal = signals_last(
-				source, edge->object_address, out->lock + 1, out->signal);
+			out->signal = signals_last(source, edge, out->lock + 1, out->signal);
 	}
 	if (out->signal == NO_EVENT)
 		out->signal = last;
@@ -363,7 +368,7 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 		out->unreceived = signals_count_unreceived(wakes, out->lock, out->wait);
 		return;
 	}
-	out->signal = signals_last(source, wakes->edge->object_address, 0, source->event_count);
+	out->signal = signals_last(source, wakes->edge, 0, source->event_count);
 	if (out->signal == NO_EVENT) {
 		out->loss = SIGNAL_NEVER_SENT;
 		return;

@@ -115,6 +115,25 @@ static void test_culprit__is_who_others_depend_on(void **state)
 	expect(scene, 2, SIGNAL_BEHIND_TEST);
 }
 
+/* The waiter loses the broadcast of main while it has released its mutex, and then broadcasts itself. */
+static void test_history__passes_over_the_waiters_own_signal(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_UNLOCK, MUTEX, ELSEWHERE);
+	add_event(scene, 0, OP_COND_BROADCAST, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_event(scene, 1, OP_COND_BROADCAST, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
+	assert_int_equal(history.loss, SIGNAL_BEFORE_WAIT);
+	assert_int_equal(history.signal, 2);
+	assert_int_equal(history.unreceived, 1);
+}
+
 static void add_access(struct scene *scene, uint16_t thread, enum op_kind kind)
 {
 	add_event(scene, thread, kind, FLAG, ELSEWHERE);
@@ -252,6 +271,7 @@ int main(void)
 		WITH_SCENE(test_culprit__is_no_idle_worker),
 		WITH_SCENE(test_culprit__is_no_worker_that_has_looked_since),
 		WITH_SCENE(test_culprit__is_who_others_depend_on),
+		WITH_SCENE(test_history__passes_over_the_waiters_own_signal),
 		WITH_SCENE(test_history__finds_test_and_change),
 		WITH_SCENE(test_history__prefers_the_signal_of_the_tested_variable),
 		WITH_SCENE(test_history__takes_a_late_signal_for_no_loss),
