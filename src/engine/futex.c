@@ -132,11 +132,16 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 long futex_wait(const struct futex_waiting *wait)
 {
 	struct engine_op op = futex_block_op(wait->word, wait->deadline_ns, wait->site);
+	struct engine_op check = {.kind = OP_FUTEX_WAIT,
+		.address = wait->word,
+		.second = wait->variable,
+		.site = wait->site,
+		.deadline_ns = ENGINE_FOREVER};
 	uint32_t found;
 
 	op.is_shared = wait->is_shared;
 	op.argument = wait->expected;
-	engine_point(OP_FUTEX_WAIT, wait->word, wait->site);
+	(void)engine_perform(&check);
 	found = *wait->word;
 	engine_note_comparison((uint64_t)wait->expected << 32 | found);
 	if (found != wait->expected) {

@@ -16,7 +16,9 @@ struct futex_waiting {
 	uint32_t bitset; /* nonzero */
 	uint64_t deadline_ns;
 	uint64_t site;
-	bool is_shared; /* other processes may wake the word: a changed value ends the wait */
+	uint16_t
+		variable; /* op_second() of the word's variable; 0: no access to memory is a step */
+	bool is_shared;	  /* other processes may wake the word: a changed value ends the wait */
 };
 /* Performs FUTEX_WAIT_BITSET. Returns 0, -EAGAIN, -ETIMEDOUT or -EINTR. The call is no cancellation
  * point. */

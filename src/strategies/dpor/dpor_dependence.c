@@ -3,10 +3,14 @@
 
 static bool dpor_dependence_concerns_second_of(const struct dpor_op *a, const struct dpor_op *b)
 {
-	const uint8_t class = dpor_class_of(a) == OBJECT_COND ? OBJECT_MUTEX : OBJECT_NOTHING;
+	const uint8_t class = dpor_class_of(a) == OBJECT_COND ? OBJECT_MUTEX
+			      : a->kind == OP_FUTEX_WAIT      ? OBJECT_MEMORY
+							      : OBJECT_NOTHING;
 
 	if (!dpor_has_second(a))
 		return false;
+	if (class == OBJECT_MEMORY && dpor_is_wide_access(b))
+		return true;
 	return dpor_has_second(b) ? a->second == b->second
 				  : dpor_class_of(b) == class && a->second == op_second(b->object);
 }

@@ -6,6 +6,7 @@
 #include "engine/futex.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/libc/threads/library_lock.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
@@ -55,6 +56,8 @@ static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 		.deadline_ns = futex_deadline(call, clock),
 		.site = call->site,
 		.is_shared = !call->is_private && runtime.has_forked};
+	if (runtime.contract->has_memory_sites)
+		wait.variable = op_second((object_name)memory_variable_name(call->word));
 	do {
 		result = futex_wait(&wait);
 	} while (result == -EINTR && signals_want_restart());
