@@ -31,7 +31,8 @@ static bool program_words_add_exception(const char *output, struct strbuf *out)
 		"terminating due to uncaught exception of type ",
 		"terminating with uncaught exception of type "};
 	const char *at = NULL, *what;
-	size_t which = 0;
+	size_t which = 0, length;
+	bool names_type;
 
 	for (; which < sizeof starts / sizeof *starts && !at; which++) {
 		at = strstr(output, starts[which]);
@@ -39,13 +40,18 @@ static bool program_words_add_exception(const char *output, struct strbuf *out)
 	}
 	if (!at)
 		return false;
-	strbuf_adds(out, "uncaught ");
-	program_words_add_line(at, strcspn(at, which == 1 ? "'\n" : "\n"), out);
+	length = strcspn(at, which == 1 ? "'\n" : "\n");
 	what = which == 1 ? strstr(at, "what():") : NULL;
-	if (what) {
+	what = what ? what + 7 + strspn(what + 7, " ") : NULL;
+	/* The what() of std::future_error begins with the type. */
+	names_type = what && !strncmp(what, at, length) && what[length] == ':';
+	strbuf_adds(out, "uncaught ");
+	if (!names_type)
+		program_words_add_line(at, length, out);
+	if (what && !names_type)
 		strbuf_adds(out, ": ");
-		program_words_add_line(what + 7, strcspn(what + 7, "\n"), out);
-	}
+	if (what)
+		program_words_add_line(what, strcspn(what, "\n"), out);
 	return true;
 }
 

@@ -48,6 +48,29 @@ static void test_program_words__leaves_other_output(void **state)
 	expect(": Failure\n: ERROR: x\nno location: ERROR: y\n12 tests\n", "status");
 }
 
+static void expect_exception(const char *output, const char *title)
+{
+	struct finding finding = {
+		.kind = OUTCOME_ABORT, .title = strdup("aborted"), .output = strdup(output)};
+
+	finding_title_from_output(&finding);
+	assert_string_equal(finding.title, title);
+	finding_release(&finding);
+}
+
+static void test_program_words__names_an_exception_once(void **state)
+{
+	(void)state;
+	expect_exception("terminate called after throwing an instance of 'std::runtime_error'\n"
+			 "  what():  no route\n",
+		"abort: uncaught std::runtime_error: no route, thrown by a thread");
+	expect_exception("terminate called after throwing an instance of 'std::future_error'\n"
+			 "  what():  std::future_error: No associated state\n",
+		"abort: uncaught std::future_error: No associated state, thrown by a thread");
+	expect_exception("terminate called after throwing an instance of 'int'\n",
+		"abort: uncaught int, thrown by a thread");
+}
+
 static uint64_t sign(const char *title, char *word)
 {
 	char *argv[] = {word, NULL};
@@ -73,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_program_words__names_expectations),
 		cmocka_unit_test(test_program_words__leaves_other_output),
+		cmocka_unit_test(test_program_words__names_an_exception_once),
 		cmocka_unit_test(test_program_words__signs_an_exit_by_its_expectation),
 	};
 
