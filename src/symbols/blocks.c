@@ -48,12 +48,21 @@ struct block_type {
 	struct seen_access *noted, *noted_last;
 };
 
+/* The user's line that allocated a block. */
+struct block_line {
+	bool is_looked_up;
+	const char *file; /* of the symbols; NULL if no line is known */
+	unsigned number;
+	uint32_t ordinal; /* of the block among those of the line and thread; 0: not counted yet */
+};
+
 struct block_index {
 	const struct memory_block *blocks; /* the indexed blocks */
 	uint32_t count;
 	uint32_t *order; /* numbers of blocks, by their start */
 	uint64_t *ends;	 /* largest end of this and all earlier blocks in that order */
 	struct block_type *types;
+	struct block_line *lines;
 	struct seen_access *seen;
 };
 
@@ -78,6 +87,7 @@ void symbols_forget_blocks(struct symbols *symbols)
 	free(index->order);
 	free(index->ends);
 	free(index->types);
+	free(index->lines);
 	free(index);
 }
 
@@ -95,6 +105,7 @@ static struct block_index *blocks_index_of(
 	index->order = array_new(index->count + 1, sizeof *index->order);
 	index->ends = array_new(index->count + 1, sizeof *index->ends);
 	index->types = array_new(index->count + 1, sizeof *index->types);
+	index->lines = array_new(index->count + 1, sizeof *index->lines);
 	for (uint32_t i = 0; i < index->count; i++)
 		index->order[i] = i;
 	if (index->count)
@@ -322,28 +333,33 @@ static const char *blocks_block_word(const struct memory_block *block)
 	return block->kind < BLOCK_KIND_COUNT ? words[block->kind] : "memory";
 }
 
-/* Returns the innermost frame of the user's code with a line; NULL if there is none. */
-static const struct symbols_frame *blocks_user_frame(
-	struct symbols *symbols, uint64_t site, struct symbols_frame frames[LOCATION_FRAMES])
+/* Finds the innermost line of the user's code at the site. */
+static void blocks_look_up_line(struct symbols *symbols, uint64_t site, struct block_line *line)
 {
+	struct symbols_frame frames[LOCATION_FRAMES];
 	const unsigned count =
 		site ? symbols_lookup(symbols, site, true, frames, LOCATION_FRAMES) : 0;
 
-	for (unsigned i = 0; i < count; i++)
-		if (!frames[i].is_system && frames[i].file)
-			return &frames[i];
-	return NULL;
+	for (unsigned i = 0; i < count && !line->file; i++) {
+		if (frames[i].is_system)
+			continue;
+		line->file = frames[i].file;
+		line->number = frames[i].line;
+	}
 }
 
-/* Returns the user's line that allocated the block; NULL if none is known. */
-static const struct symbols_frame *blocks_location_of(struct symbols *symbols,
-	const struct memory_block *block, struct symbols_frame frames[LOCATION_FRAMES])
+static struct block_line *blocks_line_of(struct symbols *symbols,
+	const struct symbols_memory *memory, const struct memory_block *block)
 {
-	const struct symbols_frame *frame = blocks_user_frame(symbols, block->site, frames);
+	struct block_line *line = &blocks_index_of(symbols, memory)->lines[block - memory->blocks];
 
-	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
-		frame = blocks_user_frame(symbols, block->callers[i], frames);
-	return frame;
+	if (line->is_looked_up)
+		return line;
+	line->is_looked_up = true;
+	blocks_look_up_line(symbols, block->site, line);
+	for (unsigned i = 0; !line->file && i < MEMORY_BLOCK_CALLERS; i++)
+		blocks_look_up_line(symbols, block->callers[i], line);
+	return line;
 }
 
 /* An inlined function allocates at several sites of one line. */
@@ -353,45 +369,47 @@ static const struct symbols_frame *blocks_location_of(struct symbols *symbols,
  * Returns the block's number among those of its line and thread. The runtime counts the blocks of
  * each site; here the counts of the line's other sites, as of the block's allocation, are added.
  */
-static uint32_t blocks_number_at_line(struct symbols *symbols, const struct symbols_memory *memory,
+static uint32_t blocks_ordinal_at_line(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block)
 {
-	struct symbols_frame frames[LOCATION_FRAMES], others[LOCATION_FRAMES];
-	const struct symbols_frame *location = blocks_location_of(symbols, block, frames);
+	struct block_line *line = blocks_line_of(symbols, memory, block);
 	uint64_t sites[SITES_OF_LINE] = {block->site};
-	uint32_t number = block->ordinal, count = 1, known;
+	uint32_t count = 1, known;
 
-	for (const struct memory_block *other = block; location && other-- > memory->blocks;) {
-		const struct symbols_frame *at;
+	if (line->ordinal)
+		return line->ordinal;
+	line->ordinal = block->ordinal;
+	for (const struct memory_block *other = block; line->file && other-- > memory->blocks;) {
+		const struct block_line *at;
 
 		for (known = 0; known < count && sites[known] != other->site;)
 			known++;
 		if (known < count || other->thread != block->thread || count == SITES_OF_LINE)
 			continue;
-		at = blocks_location_of(symbols, other, others);
-		if (!at || at->line != location->line || strcmp(at->file, location->file) != 0)
+		at = blocks_line_of(symbols, memory, other);
+		if (!at->file || at->number != line->number || strcmp(at->file, line->file) != 0)
 			continue;
 		sites[count++] = other->site;
-		number += other->ordinal;
+		line->ordinal += other->ordinal;
 	}
-	return number;
+	return line->ordinal;
 }
 
-static void blocks_add_block_location(
-	struct symbols *symbols, const struct memory_block *block, struct strbuf *out)
+static void blocks_add_block_location(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block, struct strbuf *out)
 {
-	struct symbols_frame frames[LOCATION_FRAMES];
-	const struct symbols_frame *frame = blocks_location_of(symbols, block, frames);
+	const struct block_line *line = blocks_line_of(symbols, memory, block);
+	struct symbols_frame frame;
 	const char *module = NULL;
 	uint64_t offset;
 
-	if (frame) {
-		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
+	if (line->file) {
+		strbuf_addf(out, " at %s:%u", base_name(line->file), line->number);
 		return;
 	}
 	offset = symbols_module_offset(symbols, block->site, &module);
-	if (symbols_lookup(symbols, block->site, true, frames, 1) && frames[0].function)
-		strbuf_addf(out, " in %s", frames[0].function);
+	if (symbols_lookup(symbols, block->site, true, &frame, 1) && frame.function)
+		strbuf_addf(out, " in %s", frame.function);
 	else if (module)
 		strbuf_addf(out, " at %s+0x%" PRIx64, module, offset);
 }
@@ -400,11 +418,11 @@ static void blocks_add_block_location(
 static void blocks_add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
-	blocks_add_block_location(symbols, block, out);
+	blocks_add_block_location(symbols, memory, block, out);
 	for (uint32_t i = 1; i < memory->thread_count; i++)
 		if (memory->threads[i].name == block->thread)
 			strbuf_addf(out, " by %s", memory->threads[i].path);
-	strbuf_addf(out, ", #%" PRIu32, blocks_number_at_line(symbols, memory, block));
+	strbuf_addf(out, ", #%" PRIu32, blocks_ordinal_at_line(symbols, memory, block));
 	if (step != UINT64_MAX && block->freed_step <= step)
 		strbuf_adds(out, ", freed");
 }

@@ -108,6 +108,9 @@ bool symbols_describe_local(
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
+/* Forgets what is known of the heap blocks of another run, which may lie at the same addresses. */
+void symbols_forget_blocks(struct symbols *symbols);
+
 /* Infers the type of a heap block. Note all accesses of a run before the first description. */
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);

@@ -47,17 +47,18 @@ struct symbols {
 	Dwfl *dwfl;
 	/* displayed paths are relative to it; ends with a slash */
 	char *working_folder;
-	struct kept_text *texts;	  /* all strings returned to callers */
-	struct lookup *lookups;		  /* uthash by address */
-	struct unit_index *units;	  /* uthash by module */
-	struct function_index *functions; /* uthash by unit */
-	struct variable_index *variables; /* uthash by module */
-	struct type_index *types;	  /* uthash by module */
-	struct point_index *points;	  /* uthash by module */
-	struct block_index *blocks;	  /* blocks.c: of the run queried last; NULL if none */
-	struct source_text *source_texts; /* uthash by file and line */
-	struct numbered_modules *numbers; /* thread_locals.c; NULL if not yet read */
-	bool is_attached;		  /* dwfl uses the callbacks of unwind.c */
+	struct kept_text *texts;	   /* all strings returned to callers */
+	struct lookup *lookups;		   /* uthash by address */
+	struct unit_index *units;	   /* uthash by module */
+	struct function_index *functions;  /* uthash by unit */
+	struct variable_index *variables;  /* uthash by module */
+	struct type_index *types;	   /* uthash by module */
+	struct type_full_name *type_names; /* uthash by entry of the debug information */
+	struct point_index *points;	   /* uthash by module */
+	struct block_index *blocks;	   /* blocks.c: of the run queried last; NULL if none */
+	struct source_text *source_texts;  /* uthash by file and line */
+	struct numbered_modules *numbers;  /* thread_locals.c; NULL if not yet read */
+	bool is_attached;		   /* dwfl uses the callbacks of unwind.c */
 	struct unwind unwind;
 };
 
@@ -233,5 +234,4 @@ void symbols_forget_lookups(struct symbols *symbols);
 void symbols_forget_variables(struct symbols *symbols);
 void symbols_forget_types(struct symbols *symbols);
 void symbols_forget_points(struct symbols *symbols);
-void symbols_forget_blocks(struct symbols *symbols);
 void symbols_forget_source_texts(struct symbols *symbols);

@@ -1,7 +1,9 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bug.h"
 #include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
@@ -20,6 +22,13 @@ struct named_type {
 struct type_index {
 	Dwfl_Module *module;
 	struct named_type *types;
+	UT_hash_handle hh;
+};
+
+/* libdw finds the scopes of a type by a walk through its whole unit: names are remembered. */
+struct type_full_name {
+	const void *die;
+	const char *name; /* of the symbols */
 	UT_hash_handle hh;
 };
 
@@ -119,7 +128,60 @@ bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name,
 	return found;
 }
 
+/* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
+static const char *type_names_with_scopes(struct symbols *symbols, Dwarf_Die *type)
+{
+	FREE_SCOPED Dwarf_Die *scopes = NULL;
+	const int count = dwarf_getscopes_die(type, &scopes);
+	STRBUF_SCOPED name = STRBUF_EMPTY;
+
+	for (int i = count; i-- > 1;) {
+		const int tag = dwarf_tag(&scopes[i]);
+		const char *scope = dwarf_diename(&scopes[i]);
+
+		if (scope && (tag == DW_TAG_namespace || types_is_struct(&scopes[i])))
+			strbuf_addf(&name, "%s::", scope);
+	}
+	strbuf_adds(&name, dwarf_diename(type));
+	return symbols_keep(symbols, name.text);
+}
+
+static const char *type_names_make_full(struct symbols *symbols, Dwarf_Die *type)
+{
+	Dwarf_Attribute language;
+	Dwarf_Word number = 0;
+	FREE_SCOPED char *full = NULL;
+	Dwarf_Die unit;
+
+	if (dwarf_diecu(type, &unit, NULL, NULL))
+		(void)dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &language), &number);
+	if (number != DW_LANG_C89 && number != DW_LANG_C && number != DW_LANG_C99 &&
+		number != DW_LANG_C11)
+		return type_names_with_scopes(symbols, type);
+	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
+		       dwarf_diename(type)) < 0);
+	return symbols_keep(symbols, full);
+}
+
+const char *types_name(struct symbols *symbols, Dwarf_Die *type)
+{
+	const void *die = type->addr;
+	struct type_full_name *known;
+
+	if (!dwarf_diename(type))
+		return NULL;
+	HASH_FIND_PTR(symbols->type_names, &die, known);
+	if (known)
+		return known->name;
+	known = array_new(1, sizeof *known);
+	known->die = die;
+	known->name = type_names_make_full(symbols, type);
+	HASH_ADD_PTR(symbols->type_names, die, known);
+	return known->name;
+}
+
 void symbols_forget_types(struct symbols *symbols)
 {
+	HASH_FREE(symbols->type_names);
 	HASH_FREE_EACH(symbols->types, index, HASH_FREE_EACH(index->types, type, free(type->name)));
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
 #define DIMENSIONS_MAX 8
@@ -355,45 +354,6 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 		return types_fits(type, offset, bytes);
 	types_describe_inside(type, offset, bytes, &inside);
 	return types_says_field(inside.text, field);
-}
-
-/* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
-static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
-{
-	FREE_SCOPED Dwarf_Die *scopes = NULL;
-	const int count = dwarf_getscopes_die(type, &scopes);
-	STRBUF_SCOPED name = STRBUF_EMPTY;
-
-	for (int i = count; i-- > 1;) {
-		const int tag = dwarf_tag(&scopes[i]);
-		const char *scope = dwarf_diename(&scopes[i]);
-
-		if (scope && (tag == DW_TAG_namespace || types_is_struct(&scopes[i])))
-			strbuf_addf(&name, "%s::", scope);
-	}
-	strbuf_adds(&name, dwarf_diename(type));
-	return symbols_keep(symbols, name.text);
-}
-
-/* Returns the type's name: "struct account" in C, "account" in C++. */
-const char *types_name(struct symbols *symbols, Dwarf_Die *type)
-{
-	const char *name = dwarf_diename(type);
-	Dwarf_Attribute language;
-	Dwarf_Word number = 0;
-	FREE_SCOPED char *full = NULL;
-	Dwarf_Die unit;
-
-	if (!name)
-		return NULL;
-	if (dwarf_diecu(type, &unit, NULL, NULL))
-		(void)dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &language), &number);
-	if (number != DW_LANG_C89 && number != DW_LANG_C && number != DW_LANG_C99 &&
-		number != DW_LANG_C11)
-		return types_scoped_name(symbols, type);
-	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
-		       name) < 0);
-	return symbols_keep(symbols, full);
 }
 
 bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *location)

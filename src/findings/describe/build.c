@@ -344,6 +344,8 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	if (!status) {
 		builder.finding->trace = build_write_trace(
 			builder.source, builder.paths, &builder.finding->trace_size);
+		if (symbols)
+			symbols_forget_blocks(symbols);
 		builder_note_first_uses(&builder);
 		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);
