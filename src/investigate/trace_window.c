@@ -30,25 +30,6 @@ static bool trace_window_is_long_loop(const struct failure *failure)
 	return failure->outcome.kind == OUTCOME_LIVELOCK && failure->step_count > LOOP_EVENTS;
 }
 
-static uint64_t trace_window_steps_before_last_turn(
-	const struct schedule_segment *segments, uint32_t count)
-{
-	uint64_t steps = 0, turn = 0;
-	const struct schedule_segment *last = NULL;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct schedule_segment *segment = &segments[i];
-
-		if (segment->flags & SEGMENT_VALUE)
-			continue;
-		if (!last || last->thread != segment->thread)
-			turn = steps;
-		steps += segment->count;
-		last = segment;
-	}
-	return turn;
-}
-
 void trace_window_apply(struct probe_params *params, const struct failure *failure)
 {
 	uint64_t from, turn;
@@ -58,7 +39,7 @@ void trace_window_apply(struct probe_params *params, const struct failure *failu
 	if (!trace_window_is_long_loop(failure))
 		return;
 	from = failure->step_count - LOOP_EVENTS;
-	turn = trace_window_steps_before_last_turn(failure->segments, failure->segment_count);
+	turn = failure_loop_start(failure->segments, failure->segment_count);
 	if (turn < from + LOOP_EVENTS / 2)
 		from = turn > LOOP_EVENTS / 2 ? turn - LOOP_EVENTS / 2 : 0;
 	params->trace_from = from;
@@ -77,8 +58,7 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 {
 	const struct schedule_file *schedule = &finding->schedule;
 	const uint64_t passing = finding->passing_step_count + finding->passing_steps_left_out;
-	const uint64_t turn =
-		trace_window_steps_before_last_turn(schedule->segments, schedule->segment_count);
+	const uint64_t turn = failure_loop_start(schedule->segments, schedule->segment_count);
 	uint64_t loop = limit / (passing ? LOOP_PART_KNOWN : LOOP_PART);
 
 	/* If several threads alternate to the end, the beginning of the loop is unknown. */

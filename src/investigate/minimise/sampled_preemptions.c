@@ -119,18 +119,23 @@ static void sampled_preemptions_learn_sites(
 	number_map_release(&objects);
 }
 
-/* Repeats the failing run. Afterwards there are no sites if it does not fail again. A run without
- * preemptions then shows sites that the failing run did not reach. */
+/* Repeats the failing run, of an endless loop the beginning. Afterwards there are no sites if it does not
+ * fail again. A run without preemptions then shows sites that the failing run did not reach. */
 static int sampled_preemptions_observe(struct sampled_preemptions *samples, struct error *err)
 {
 	struct probe_params params = samples->search->probe;
 	struct probe_plan plan = probe_plan_exact(samples->best);
+	const bool is_loop = samples->best->outcome.kind == OUTCOME_LIVELOCK;
 	const struct settings *settings = params.settings;
 	struct probe probe;
 	int result;
 
 	plan.mode = REPLAY_OBSERVE;
 	plan.op_capacity = OPS_KEPT;
+	if (is_loop)
+		plan.step_limit =
+			failure_loop_start(samples->best->segments, samples->best->segment_count) +
+			OPS_KEPT / 2;
 	params.idle = NULL; /* the idle probe watches no races */
 	params.watches_races = settings->memory_model == MEMORY_MODEL_SC &&
 			       !settings->races.are_failures && !settings->races.weak;
@@ -138,7 +143,7 @@ static int sampled_preemptions_observe(struct sampled_preemptions *samples, stru
 	if (result < 0)
 		return result;
 	result = probe_run(&probe, &plan, err);
-	if (result == 0 && !probe.has_diverged && probe_shows(&probe, samples->best)) {
+	if (result == 0 && !probe.has_diverged && (is_loop || probe_shows(&probe, samples->best))) {
 		sampled_preemptions_learn_sites(samples, probe.worker.contract);
 		plan.segment_count = 0;
 		result = probe_run(&probe, &plan, err);

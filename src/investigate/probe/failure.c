@@ -140,6 +140,24 @@ uint64_t failure_step_limit(const struct failure *failure, uint64_t steps_most)
 	return steps_most + steps_most / LIMIT_MARGIN_PART + LIMIT_MARGIN_LEAST;
 }
 
+uint64_t failure_loop_start(const struct schedule_segment *segments, uint32_t count)
+{
+	uint64_t steps = 0, turn = 0;
+	const struct schedule_segment *last = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct schedule_segment *segment = &segments[i];
+
+		if (segment->flags & SEGMENT_VALUE)
+			continue;
+		if (!last || last->thread != segment->thread)
+			turn = steps;
+		steps += segment->count;
+		last = segment;
+	}
+	return turn;
+}
+
 void failure_release(struct failure *failure)
 {
 	free(failure->segments);
