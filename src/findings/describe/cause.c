@@ -225,6 +225,44 @@ static void cause_add_destroyed_lock(
 	finding_frame_release(&since);
 }
 
+/* Says that the thread's lock failed, or that it has unlocked already. */
+static void cause_add_unheld_lock(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding_source *source = builder->source;
+	const struct outcome *outcome = source->outcome;
+	FREE_SCOPED char *lock =
+		builder_object(builder, (enum op_kind)outcome->op, outcome->address);
+	bool has_failed = false; /* the failing call has been passed; it may be a condition wait */
+
+	for (uint64_t i = source->event_count; i-- > 0;) {
+		const struct trace_event *event = &source->events[i];
+		const bool is_timed_out = event->result == RESULT_TIMED_OUT;
+
+		if (event->thread != outcome->thread.index)
+			continue;
+		if (!has_failed) {
+			has_failed = true;
+		} else if (event->address != outcome->address) {
+			continue;
+		} else if (event->kind == OP_MUTEX_UNLOCK) {
+			builder_add_sentence(builder, cause,
+				"{actor} unlocked {object} at {step}, and has not locked it since\n",
+				event, lock);
+			return;
+		} else if (event->kind == OP_MUTEX_TRYLOCK || is_timed_out) {
+			builder_add_sentence(builder, cause, "{actor} {text} {object} at {step}\n",
+				event, is_timed_out ? "timed out locking" : "failed to lock", lock);
+			builder_add_sentence(builder, remedy,
+				"test the result of the call at {location} before {stack}", event,
+				&builder->finding->at);
+			return;
+		} else {
+			return;
+		}
+	}
+}
+
 /* Adds which thread was preempted for good, and what the failing thread read instead of its result. */
 static void cause_add_stopped(const struct builder *builder, struct strbuf *cause)
 {
@@ -301,6 +339,9 @@ void builder_fill_cause(struct builder *builder)
 		break;
 	case OUTCOME_DESTROY_HELD:
 		cause_add_destroyed_lock(builder, &cause, &remedy);
+		break;
+	case OUTCOME_UNLOCK_NOT_OWNED:
+		cause_add_unheld_lock(builder, &cause, &remedy);
 		break;
 	default:
 		break;
