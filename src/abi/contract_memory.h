@@ -179,8 +179,9 @@ struct memory_known {
 struct contract_memory {
 	/* First, because every run uses its last fields and those behind it. */
 	struct contract_quick quick;
-	uint32_t mode;	    /* [host] enum memory_mode */
-	uint32_t is_frozen; /* [host] nothing is learnt; sites[] decides which sites are on */
+	uint32_t mode;		/* [host] enum memory_mode */
+	uint32_t is_frozen;	/* [host] nothing is learnt; sites[] decides which sites are on */
+	uint32_t has_all_sites; /* [host] MEMORY_LEARN, MEMORY_RACES: each run has all sites on */
 	uint32_t module_count;
 	uint32_t site_count;
 	uint32_t variable_count;

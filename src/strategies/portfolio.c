@@ -272,7 +272,8 @@ static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
 	struct strategy_verdict verdict = {0};
 
 	strategy_dpor.search.verdict(portfolio_arm_state(portfolio, ARM_SEARCH), &verdict);
-	search->has_changed = runs || search->is_observing;
+	/* A search that has begun again has made no runs yet. */
+	search->has_changed = runs || search->is_observing || !search->made;
 	search->is_complete = !search->is_broken && verdict.is_complete;
 	search->is_over |= search->is_broken || verdict.is_complete || verdict.missing;
 	search->planned = search->made;
@@ -344,7 +345,7 @@ static void portfolio_begin_again(void *state)
 	strategy_begin_campaign(&strategy_dpor, search, &config);
 	portfolio->search = (struct portfolio_search){.is_possible = portfolio->search.is_possible,
 		.has_children = portfolio->search.has_children,
-		.has_changed = true};
+		.is_repeated = portfolio->search.is_complete || portfolio->search.is_repeated};
 }
 
 static void portfolio_verdict(const void *state, struct strategy_verdict *out)

@@ -48,6 +48,7 @@ struct portfolio_search {
 	/* no further runs follow: the search is complete, or cannot become complete */
 	bool is_over;
 	bool has_changed;  /* the state has changed in the last round */
+	bool is_repeated;  /* an earlier search, which saw less of the memory, has ended */
 	bool is_observing; /* the run of this round shows which objects threads race for */
 	/* the program waits for a child process, whose threads the search does not schedule */
 	bool has_children;

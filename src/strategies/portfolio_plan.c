@@ -150,9 +150,11 @@ static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32
 	uint32_t share;
 
 	if (!search->is_possible || search->has_children || search->is_over ||
-		runs < SEARCH_START || search->planned >= SEARCH_RUNS_MOST)
+		runs < SEARCH_START ||
+		search->planned >= SEARCH_RUNS_MOST * (search->is_repeated ? 2 : 1))
 		return 0;
-	share = runs < FIRST_RUNS   ? size->search_first
+	share = search->is_repeated ? SEARCH_SHARES / 2
+		: runs < FIRST_RUNS ? size->search_first
 		: runs < EARLY_RUNS ? size->search_early
 				    : size->search_late;
 	/* The difference of two totals, so that rounds of one run have the same share. */

@@ -221,6 +221,24 @@ static void rounds_set_memory_mode(struct campaign *campaign, enum memory_mode m
 	campaign->rounds->has_new_points = true;
 }
 
+/* Returns whether runs may have sites off at which they would touch shared memory for the first time. */
+static bool rounds_has_sites_off(const struct campaign *campaign)
+{
+	const struct contract_memory *memory =
+		contract_memory(campaign->workers[0].worker.contract);
+
+	return (memory->mode == MEMORY_LEARN || memory->mode == MEMORY_RACES) &&
+	       !memory->has_all_sites && !memory->is_frozen;
+}
+
+/* The search beside random runs begins again with all sites on: its first end proves nothing. */
+static void rounds_turn_all_sites_on(struct campaign *campaign)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		contract_memory(campaign->workers[i].worker.contract)->has_all_sites = true;
+	campaign->rounds->has_new_points = true;
+}
+
 /* Leaves out the points that only races need, after long runs and while the detector sees all races:
  * docs/decisions/0034-racy-sites.md. */
 static void rounds_choose_memory_mode(struct campaign *campaign)
@@ -268,7 +286,7 @@ static void rounds_notice_remark(struct campaign *campaign)
  * access is instrumented. Also returns false after a run that ended at a race or a weak access: if
  * it is ignored later, that run was too short. Returns false while sites of new points may be off.
  */
-bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
+static bool rounds_search_is_over(const struct campaign *campaign, struct strategy_verdict *out)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 	const struct rounds *round = campaign->rounds;
@@ -283,6 +301,11 @@ bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *ou
 	return out->is_complete;
 }
 
+bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
+{
+	return rounds_search_is_over(campaign, out) && !rounds_has_sites_off(campaign);
+}
+
 static void rounds_end_round(struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
@@ -294,6 +317,8 @@ static void rounds_end_round(struct campaign *campaign)
 	next = strategy_round_runs(round->before);
 	rounds_share_memory(campaign);
 	rounds_choose_memory_mode(campaign);
+	if (rounds_search_is_over(campaign, &verdict) && rounds_has_sites_off(campaign))
+		rounds_turn_all_sites_on(campaign);
 	if (round->has_new_points && strategy->learning.begin_again)
 		strategy->learning.begin_again(round->knowledge);
 	if (strategy->learning.learn)

@@ -8,7 +8,8 @@
  * nothing.
  *
  * An exhaustive search has all sites on in each run: an order that it reaches late may be the only one in
- * which two threads access a variable, and a site that was off would hide the variable and the orders.
+ * which two threads access a variable, and a site that was off would hide the variable and the orders. The
+ * search beside random runs is made with some sites off, and then again with all sites on.
  *
  * If the command has chosen the variables, the sites that may touch them are on. Sites where
  * threads have spun are also on, because spinning must be seen. After the timer of spin.c has
@@ -71,7 +72,7 @@ static bool memory_prepare_site_is_needed(const struct contract_memory *memory, 
 		return true;
 	if (has_choice && !runtime.contract->spin.is_needed)
 		return !(state & SITE_SEEN);
-	return state & SITE_SHARED || !(state & SITE_SEEN) ||
+	return state & SITE_SHARED || !(state & SITE_SEEN) || memory->has_all_sites ||
 	       strategies[runtime.contract->plan.strategy]->search.is_exhausted;
 }
 
