@@ -299,7 +299,7 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 		break;
 	case OUTCOME_JOIN_GONE:
 		builder_add_sentence(builder, out,
-			"{text} joins a thread that no longer exists ({stack})",
+			"{text} joins a thread that was joined before, ended by itself or never existed ({stack})",
 			title_failing_thread(builder), &finding->at);
 		break;
 	default:

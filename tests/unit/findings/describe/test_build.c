@@ -101,7 +101,7 @@ static void test_build__describes_every_other_kind_with_its_location(void **stat
 			"destroy-held: main.0 destroys a lock (build_scene.h:%d) while it is held"},
 		{OUTCOME_JOIN_SELF, 0, "join-self: main.0 joins itself (build_scene.h:%d)"},
 		{OUTCOME_JOIN_GONE, 0,
-			"join-gone: main.0 joins a thread that no longer exists (build_scene.h:%d)"},
+			"join-gone: main.0 joins a thread that was joined before, ended by itself or never existed (build_scene.h:%d)"},
 		{OUTCOME_SANITIZER, 0,
 			"sanitizer: main.0 made a sanitizer report an error in check "
 			"(build_scene.h:%d)"},
