@@ -28,13 +28,22 @@ struct trace_event {
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
 	/*
-	 * Frame of the object at `address`: 1: of `site`, 2: its caller, ...; 0: none. Files do not
-	 * have this field.
+	 * An address in the frame of `site`, or below it, and the distance from there to the address of
+	 * that frame, which is the caller's stack pointer, of the caller's frame, and so on; 0: unknown.
+	 * Files do not have these fields.
 	 */
-	uint8_t frame;
-	/* offset of the object from that frame's address, which is the caller's stack pointer */
-	int32_t frame_offset;
+	uint64_t stack;
+	uint32_t frames[TRACE_CALLERS];
 	/* The call stack, innermost first, padded with 0. The unwinder finds it through
 	 * .eh_frame. */
 	uint64_t callers[TRACE_CALLERS];
 };
+
+/* Returns the frame of the thread that contains the address: 1: of `site`, 2: of its caller, ...; 0: none. */
+static inline unsigned trace_event_frame_at(const struct trace_event *event, uint64_t address)
+{
+	for (unsigned i = 0; i < TRACE_CALLERS && event->frames[i]; i++)
+		if (address - event->stack < event->frames[i])
+			return i + 1;
+	return 0;
+}

@@ -303,10 +303,10 @@ uint64_t fiber_time(void);
  * 0: unknown, as always with kernel threads. */
 uint64_t runtime_newest_frame(const struct engine_thread *thread);
 /* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries
- * stay 0. `is_access`: a point of raddle-cc, and no call. */
-void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
-	uint64_t *callers, unsigned count);
-/* Fills in the call stack of an event, and which call's frame holds its object. */
+ * stay 0. */
+void runtime_note_callers(
+	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count);
+/* Fills in the call stack of an event, and the frames of its calls. */
 void runtime_note_calls(
 	const struct engine_thread *thread, bool is_access, struct trace_event *event);
 /* Returns whether the address is in the runtime. Such frames belong to no function of the

@@ -234,8 +234,7 @@ static bool trace_reader_take_event(struct trace_reader *reader, struct trace_ev
 	event->result = (uint8_t)trace_reader_take_number(cursor, 1);
 	event->number = (uint16_t)trace_reader_take_number(cursor, 2);
 	event->other = (uint16_t)trace_reader_take_number(cursor, 2);
-	event->frame = 0; /* the file has no such fields */
-	event->frame_offset = 0;
+	event->frames[0] = 0; /* the file has no frames */
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count || event->call >= CALL_KIND_COUNT ||
 		event->result > RESULT_CANCELLED || event->other > reader->run.thread_count)

@@ -125,7 +125,7 @@ static bool call_chain_does_more(const struct trace_event *event)
 	case OBJECT_SEM:
 		return false;
 	case OBJECT_MEMORY: /* an object of a lock has members of its own, on the stack */
-		return !event->frame;
+		return !trace_event_frame_at(event, event->address);
 	default:
 		return true;
 	}

@@ -66,9 +66,20 @@ static bool memory_words_can_be_placed(enum object_class class)
 	return object_bytes[class] || class == OBJECT_FUTEX;
 }
 
-static uint64_t memory_words_frame_code(const struct trace_event *event)
+/* Adds the local variable at the address in the frame of the event's thread that contains it. */
+static bool memory_words_add_local_of(const struct builder *builder,
+	const struct trace_event *event, uint64_t address, uint64_t bytes, struct strbuf *out)
 {
-	return event->frame == 1 ? event->site : event->callers[event->frame - 2];
+	const unsigned frame = trace_event_frame_at(event, address);
+
+	return frame &&
+	       symbols_describe_local(builder->symbols,
+		       &(struct symbols_frame_location){
+			       .code = frame == 1 ? event->site : event->callers[frame - 2],
+			       .offset =
+				       (int64_t)(address - event->stack - event->frames[frame - 1]),
+			       .object_bytes = bytes},
+		       out);
 }
 
 /* Returns the first event from the step on; event_count if there is none. */
@@ -92,7 +103,7 @@ static uint64_t memory_words_event_from(const struct finding_source *source, uin
  * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
  * objects of other calls.
  */
-static bool memory_words_add_returned_local(const struct builder *builder, enum object_class class,
+static bool memory_words_add_own_local(const struct builder *builder, enum object_class class,
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
@@ -104,76 +115,47 @@ static bool memory_words_add_returned_local(const struct builder *builder, enum 
 
 		if (is_access && event->step != access->step)
 			break;
-		if (event->address != access->address || !event->frame ||
-			op_descriptions[event->kind].object != class)
-			continue;
-		return symbols_describe_local(builder->symbols,
-			&(struct symbols_frame_location){.code = memory_words_frame_code(event),
-				.offset = event->frame_offset,
-				.object_bytes = object_bytes[class]},
-			out);
+		if (event->address == access->address &&
+			op_descriptions[event->kind].object == class &&
+			trace_event_frame_at(event, access->address))
+			return memory_words_add_local_of(
+				builder, event, access->address, object_bytes[class], out);
 	}
 	return false;
 }
 
-static const char *memory_words_function(const struct builder *builder, uint64_t code)
-{
-	struct symbols_frame frames[SITE_FRAMES_MAX];
-	const unsigned count = builder_frames_at(builder, code, LOCATION_OF_CALL, frames);
-
-	return count ? frames[count - 1].function : NULL;
-}
-
-static bool memory_words_is_called_by(
-	const struct builder *builder, const struct trace_event *event, const char *function)
-{
-	bool is_called = false;
-
-	for (unsigned i = 0; i <= TRACE_CALLERS && function && !is_called; i++) {
-		const char *other =
-			memory_words_function(builder, i ? event->callers[i - 1] : event->site);
-
-		is_called = other && !strcmp(other, function);
-	}
-	return is_called;
-}
-
 /*
- * Names memory in another thread's frame whose call has returned since. A step of that thread gives
- * the frame's address. The call was under way at the access if it is on the stack at the thread's
- * next step.
+ * Names memory or an object in a frame of the thread that owns the stack, whose call has returned
+ * since. At the access, the thread had the stack of its next step.
  */
-static bool memory_words_add_shared_local(const struct builder *builder, uint32_t owner,
+static bool memory_words_add_shared_local(const struct builder *builder, uint64_t step,
+	uint64_t address, uint64_t bytes, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_thread *owner = symbols_stack_owner(&memory, address);
+
+	for (uint64_t i = memory_words_event_from(source, step); owner && i < source->event_count;
+		i++)
+		if (&builder->threads[source->events[i].thread] == owner)
+			return memory_words_add_local_of(
+				builder, &source->events[i], address, bytes, out);
+	return false;
+}
+
+/* Names an object in a frame of a call that has returned. */
+static bool memory_words_add_object_local(const struct builder *builder, enum object_class class,
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
-	const struct trace_event *next = NULL;
-	uint64_t tried_code = 0, tried_frame = 0;
 
-	for (uint64_t i = memory_words_event_from(source, access->step);
-		i < source->event_count && !next; i++)
-		if (source->events[i].thread == owner)
-			next = &source->events[i];
-	for (uint64_t i = 0; i < source->event_count && next; i++) {
-		const struct trace_event *event = &source->events[i];
-		const uint64_t frame = event->address - (uint64_t)(int64_t)event->frame_offset;
-		uint64_t code;
-
-		if (event->thread != owner || !event->frame)
-			continue;
-		code = memory_words_frame_code(event);
-		if (code == tried_code && frame == tried_frame)
-			continue;
-		tried_code = code;
-		tried_frame = frame;
-		if (memory_words_is_called_by(
-			    builder, next, memory_words_function(builder, code)) &&
-			symbols_describe_local(builder->symbols,
-				&(struct symbols_frame_location){
-					.code = code, .offset = (int64_t)(access->address - frame)},
-				out))
-			return true;
-	}
+	if (memory_words_add_own_local(builder, class, access, out))
+		return true;
+	for (uint64_t i = 0; i < source->event_count; i++)
+		if (source->events[i].address == access->address &&
+			op_descriptions[source->events[i].kind].object == class)
+			return memory_words_add_shared_local(builder, source->events[i].step,
+				access->address, object_bytes[class], out);
 	return false;
 }
 
@@ -183,18 +165,17 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 	const struct symbols_thread *owner;
 	struct strbuf text = STRBUF_EMPTY;
 
-	if (!builder->symbols ||
-		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
-			!memory_words_add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
-		owner = symbols_stack_owner(&memory, access->address);
-		if (owner && memory_words_add_shared_local(
-				     builder, (uint32_t)(owner - builder->threads), access, &text))
-			return strbuf_detach(&text);
-		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
-		if (owner)
-			strbuf_addf(&text, " on the stack of %s", owner->path);
-		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
-	}
+	if (builder->symbols &&
+		(symbols_describe_data(builder->symbols, &memory, access, &text) ||
+			memory_words_add_own_local(builder, OBJECT_MEMORY, access, &text) ||
+			memory_words_add_shared_local(
+				builder, access->step, access->address, 0, &text)))
+		return strbuf_detach(&text);
+	owner = symbols_stack_owner(&memory, access->address);
+	strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+	if (owner)
+		strbuf_addf(&text, " on the stack of %s", owner->path);
+	builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
 	return strbuf_detach(&text);
 }
 
@@ -216,7 +197,7 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 		   memory_words_is_name(name.text);
 	if (!is_named) {
 		strbuf_clear(&name);
-		is_named = memory_words_add_returned_local(builder, class, &access, &name);
+		is_named = memory_words_add_object_local(builder, class, &access, &name);
 	}
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);

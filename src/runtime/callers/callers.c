@@ -120,22 +120,18 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 	return false;
 }
 
-/* The call whose frame contains an address, in the terms of struct trace_event. */
-struct callers_object {
-	uint64_t address;
-	uint8_t frame;
-	int32_t offset;
-};
-
-static void callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
-	uint64_t *callers, unsigned count, struct callers_object *object)
+/* Returns an address in the innermost frame, or below it; 0 without frames. frames[i]: the distance from there to the
+ * stack pointer behind the return to callers[i]; `frames` may be NULL. */
+static uint64_t callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
+	uint64_t *callers, uint32_t *frames, unsigned count)
 {
 	uint64_t page;
 	const uint64_t start = callers_start(thread, &page);
+	uint64_t stack;
 	struct frame frame;
 
 	if (!callers_find_outside(start, &page, &frame))
-		return;
+		return 0;
 	/* site_thunk.S pushes no return address for an access; it leaves the site's code with that
 	 * frame pointer. */
 	if (is_access)
@@ -144,18 +140,14 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 	/* The site of a free lies within the call instruction, one byte before the return address. */
 	for (unsigned i = 0; !is_access && frame.return_address - site > 1; i++)
 		if (i == CALLERS_FRAMES_MAX || !frame_leave(&frame, callers_read_word, &page))
-			return;
-	for (unsigned i = 0; i < count; i++) {
-		const uint64_t low = frame.stack_pointer ? frame.stack_pointer : start;
-
-		if (!frame_leave(&frame, callers_read_word, &page))
-			return;
+			return 0;
+	stack = frame.stack_pointer ? frame.stack_pointer : start;
+	for (unsigned i = 0; i < count && frame_leave(&frame, callers_read_word, &page); i++) {
 		callers[i] = frame.return_address;
-		if (object->address - low >= frame.stack_pointer - low)
-			continue;
-		object->frame = (uint8_t)(i + 1);
-		object->offset = (int32_t)(object->address - frame.stack_pointer);
+		if (frames)
+			frames[i] = (uint32_t)(frame.stack_pointer - stack);
 	}
+	return stack;
 }
 
 uint64_t runtime_newest_frame(const struct engine_thread *thread)
@@ -167,18 +159,15 @@ uint64_t runtime_newest_frame(const struct engine_thread *thread)
 	return callers_find_outside(start, &page, &frame) ? frame.stack_pointer : 0;
 }
 
-void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
-	uint64_t *callers, unsigned count)
+void runtime_note_callers(
+	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count)
 {
-	callers_walk(thread, site, is_access, callers, count, &(struct callers_object){0});
+	(void)callers_walk(thread, site, false, callers, NULL, count);
 }
 
 void runtime_note_calls(
 	const struct engine_thread *thread, bool is_access, struct trace_event *event)
 {
-	struct callers_object object = {.address = event->address};
-
-	callers_walk(thread, event->site, is_access, event->callers, TRACE_CALLERS, &object);
-	event->frame = object.frame;
-	event->frame_offset = object.offset;
+	event->stack = callers_walk(
+		thread, event->site, is_access, event->callers, event->frames, TRACE_CALLERS);
 }

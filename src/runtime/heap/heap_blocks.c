@@ -56,7 +56,7 @@ void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 		.ordinal = block->ordinal,
 		.thread = block->thread,
 		.kind = kind};
-	runtime_note_callers(engine_current(), block->site, false, entry->callers,
+	runtime_note_callers(engine_current(), block->site, entry->callers,
 		sizeof entry->callers / sizeof *entry->callers);
 	head = heap_blocks_head(block->start);
 	blocks.index->older[blocks.count - 1] = *head;

@@ -26,7 +26,7 @@ uint8_t heap_loop_number(uint64_t stream, uint64_t site)
 
 	if (!contract || !strategies[contract->plan.strategy]->wants_heap_positions || !loop_counts)
 		return 0;
-	runtime_note_callers(engine_current(), site, false, callers, CALLERS);
+	runtime_note_callers(engine_current(), site, callers, CALLERS);
 	for (unsigned i = 0; i < CALLERS && callers[i]; i++)
 		hash = hash_pair(hash, callers[i]);
 	count = &loop_counts[hash % HEAP_LOOPS];

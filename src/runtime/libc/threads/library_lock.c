@@ -133,7 +133,7 @@ void library_lock_note_futex(uint64_t site)
 	if (!contract || contract->unseen & UNSEEN_LOCKS || !engine_is_live() ||
 		library_lock_is_known((const void *)(uintptr_t)site))
 		return;
-	runtime_note_callers(engine_current(), site, false, sites + 1, UNSEEN_SITES - 1);
+	runtime_note_callers(engine_current(), site, sites + 1, UNSEEN_SITES - 1);
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++)
 		contract->unseen_sites[i] = sites[i];
 	/* Pairs with the command's acquire, which then reads the site. */
