@@ -8,6 +8,9 @@
  * 160,000.
  * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
  * on one of them. An early time-out would be a false failure.
+ * For the same reason, the steps of others end a wait for an event only after as many periods as if no cost
+ * had doubled before it began: threads that hand a lock on keep the cost high, but none of them waits for long.
+ * A thread whose last such wait timed out waits for time, and its next wait ends by the clock alone.
  *
  * Time is a function of the steps alone: every restart and every replay see the same times.
  */
@@ -87,6 +90,32 @@ void engine_clock_note_deadline(uint64_t deadline_ns)
 	clock_set_due_step();
 }
 
+void engine_clock_begin_wait(struct engine_thread *thread, const struct engine_op *op)
+{
+	uint64_t period_ns = (uint64_t)CLOCK_PERIOD_STEPS * CLOCK_STEP_NS, past_ns = 0;
+
+	thread->wait_ns = op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
+	thread->wait_end_period = engine.periods_ended;
+	for (; !op->is_timeout_only && !thread->has_timed_out && past_ns < thread->wait_ns;
+		period_ns *= 2) {
+		past_ns += period_ns;
+		thread->wait_end_period++;
+	}
+	thread->has_timed_out = false;
+}
+
+bool engine_clock_has_expired(const struct engine_thread *thread, const struct engine_op *op)
+{
+	if (op->deadline_ns > engine.clock_ns) {
+		engine_clock_note_deadline(op->deadline_ns);
+		return false;
+	}
+	if (engine.periods_ended >= thread->wait_end_period)
+		return true;
+	engine.has_overdue_wait = true; /* the next end of a period evaluates it again */
+	return false;
+}
+
 static void clock_expire(void)
 {
 	engine.earliest_deadline = ENGINE_FOREVER;
@@ -95,12 +124,23 @@ static void clock_expire(void)
 			engine_evaluate(&engine.threads[i]);
 }
 
+/* A jump of time ends all waits whose limit has passed. */
+static void clock_end_waits(void)
+{
+	engine.has_overdue_wait = false;
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.threads[i].op->deadline_ns <= engine.clock_ns)
+			engine.threads[i].wait_end_period = 0;
+}
+
 void engine_clock_advance_to(uint64_t clock_ns)
 {
 	if (clock_ns > engine.clock_ns)
 		engine.clock_ns = clock_ns;
-	if (engine.clock_ns >= engine.earliest_deadline)
+	if (engine.clock_ns >= engine.earliest_deadline || engine.has_overdue_wait) {
+		clock_end_waits();
 		clock_expire();
+	}
 	clock_set_due_step();
 }
 
@@ -120,6 +160,7 @@ static void clock_begin_period(void)
 
 static void clock_end_period(void)
 {
+	engine.periods_ended++;
 	clock_fire_timers();
 	clock_expire(); /* earliest_deadline may belong to a wait that has ended */
 	if (engine.earliest_deadline == ENGINE_FOREVER && engine.timer_ns == ENGINE_FOREVER &&

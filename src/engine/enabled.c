@@ -37,12 +37,8 @@ void engine_evaluate(struct engine_thread *thread)
 	}
 	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
 		reason |= WAKE_READY;
-	if (op->deadline_ns != ENGINE_FOREVER) {
-		if (op->deadline_ns <= engine.clock_ns)
-			reason |= WAKE_DEADLINE;
-		else
-			engine_clock_note_deadline(op->deadline_ns);
-	}
+	if (op->deadline_ns != ENGINE_FOREVER && engine_clock_has_expired(thread, op))
+		reason |= WAKE_DEADLINE;
 	if (thread->signals_pending & ~thread->signals_blocked)
 		reason |= WAKE_SIGNAL;
 	if (thread->is_cancel_requested && !thread->is_cancel_disabled && !thread->is_exiting &&
@@ -97,8 +93,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		return;
 	}
 	if (op->deadline_ns != ENGINE_FOREVER)
-		thread->wait_ns =
-			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
+		engine_clock_begin_wait(thread, op);
 	if (engine.wait_group_count && engine_wait_group_join(thread))
 		return;
 	if (op->ready)

@@ -195,7 +195,10 @@ static enum engine_result engine_conclude_early(
 		*again = true;
 		return WAIT_DONE;
 	}
-	return reason & WAKE_READY ? WAIT_DONE : WAIT_TIMED_OUT;
+	if (reason & WAKE_READY)
+		return WAIT_DONE;
+	self->has_timed_out = !op->is_timeout_only;
+	return WAIT_TIMED_OUT;
 }
 
 /* Returns the result of an op whose wait has ended; `reason` says why it ended. If *again is set, there is

@@ -107,9 +107,11 @@ struct engine {
 	uint32_t clock_doublings; /* doublings of the time of a step */
 	/* part of clock_ns by which doublings and spin points have made time pass faster */
 	uint64_t accelerated_ns;
-	uint32_t period_count; /* busy periods since no thread was enabled */
-	uint32_t stall_count;  /* stalls of the run (stall.c) */
-	uint64_t stalled_ns;   /* sum of the run's stalls, if it is limited */
+	uint32_t period_count;	/* busy periods since no thread was enabled */
+	uint64_t periods_ended; /* busy periods of the run */
+	bool has_overdue_wait;	/* a wait has reached its limit before its wait_end_period */
+	uint32_t stall_count;	/* stalls of the run (stall.c) */
+	uint64_t stalled_ns;	/* sum of the run's stalls, if it is limited */
 	uint32_t store_buffer_count;
 	uint32_t weak_choices; /* made in this run */
 	uint32_t slice_count;  /* starved threads whose time slice has not ended (fairness.c) */
@@ -349,6 +351,10 @@ void engine_note_round(uint64_t round, bool is_last);
 void engine_note_comparison(uint64_t values);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
+/* A timed wait of the thread begins. */
+void engine_clock_begin_wait(struct engine_thread *thread, const struct engine_op *op);
+/* Returns whether the thread's wait has reached its time limit. */
+bool engine_clock_has_expired(const struct engine_thread *thread, const struct engine_op *op);
 /* Does what engine_fail() does, with one line of explanation instead of an address. */
 void engine_fail_because(enum outcome_kind kind, uint64_t site, const char *why);
 void engine_collect_waits(struct outcome *outcome);

@@ -149,6 +149,8 @@ void engine_renew(void)
 	engine.lease_given = 0;
 	engine.changed_count = 0;
 	engine.clock_ns = engine.clock_step = engine.accelerated_ns = 0;
+	engine.periods_ended = 0;
+	engine.has_overdue_wait = false;
 	engine.earliest_deadline = ENGINE_FOREVER;
 	engine_clock_restart();
 	engine.performed.kind = OP_NONE;

@@ -21,8 +21,8 @@ static uint64_t stall_longest_ns(void)
 static bool stall_may_end(const struct engine_thread *thread, uint64_t longest_ns)
 {
 	return thread->op && thread->op->deadline_ns != ENGINE_FOREVER &&
-	       !engine_wake_reason(thread) && !engine_must_drain(thread, thread->op) &&
-	       thread->wait_ns <= longest_ns;
+	       thread->op->deadline_ns > engine.clock_ns && !engine_wake_reason(thread) &&
+	       !engine_must_drain(thread, thread->op) && thread->wait_ns <= longest_ns;
 }
 
 void engine_offer_stalls(void)

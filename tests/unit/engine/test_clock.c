@@ -558,6 +558,54 @@ static void limit_beside_work(void *unused)
 
 PASSES(limit_beside_work, STEPS_MOST)
 
+static void *lock_in_time(void *unused)
+{
+	for (int i = 0; i < 50000 && !scene.error; i++) {
+		scene.error = mutex_lock(&scene.mutex, engine_clock_ns() + 5 * SECOND, 1);
+		if (!scene.error)
+			unlock(&scene.mutex);
+	}
+	return unused;
+}
+
+/* Some thread always waits for the lock, with a limit of 5 s, but none of them waits for that long. */
+static void lock_handed_on(void *unused)
+{
+	(void)unused;
+	run_beside(lock_in_time, 4, nothing);
+}
+
+PASSES(lock_handed_on, STEPS_MOST)
+
+static void *tick(void *unused)
+{
+	lock(&scene.slow);
+	for (; scene.rounds < 400; scene.rounds++)
+		(void)cond_wait(
+			&scene.changed, &scene.slow, engine_clock_ns() + 10 * MILLISECOND, 2);
+	unlock(&scene.slow);
+	scene.is_over = true;
+	return unused;
+}
+
+static void look_until_over(void)
+{
+	(void)lock_until_over(NULL);
+}
+
+/* A wait that always times out serves as a sleep: only the first of 400 takes periods of its own. */
+static void ticks_counted(void *unused)
+{
+	(void)unused;
+	run_beside(tick, 1, look_until_over);
+}
+
+static void test_clock__ticks_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&strategy_random, ticks_counted)->kind, OUTCOME_PASSED);
+}
+
 static void sleep_in_order(void *unused)
 {
 	(void)unused;
@@ -638,6 +686,8 @@ int main(void)
 		cmocka_unit_test(test_clock__ticker_and_long_sleep),
 		cmocka_unit_test(test_clock__timer_ends_loop),
 		cmocka_unit_test(test_clock__limit_beside_work),
+		cmocka_unit_test(test_clock__lock_handed_on),
+		cmocka_unit_test(test_clock__ticks_counted),
 		cmocka_unit_test(test_clock__is_slow_when_nothing_waits_for_time),
 		cmocka_unit_test(test_clock__jumps_when_no_thread_is_enabled),
 		cmocka_unit_test(test_clock__starves_where_a_schedule_says_so),
