@@ -468,6 +468,7 @@ const char *contract_refresh(struct contract_block *block)
 	const uint32_t threads = contract_exchange_load_word(&shared->thread_count);
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&shared->unseen, __ATOMIC_ACQUIRE);
+	uint8_t has_random_addresses;
 
 	if (runs - block->published_totals.runs > contract_runs_most(&block->published_plan))
 		return "totals";
@@ -485,7 +486,12 @@ const char *contract_refresh(struct contract_block *block)
 	own->heartbeat = contract_exchange_load(&shared->heartbeat);
 	own->hang_extensions = contract_exchange_load_word(&shared->hang_extensions);
 	own->is_waiting_outside = contract_exchange_load_word(&shared->is_waiting_outside);
-	own->is_live = contract_exchange_load_word(&shared->is_live) != 0;
+	/* Acquire: the guest stores its properties before the bit. */
+	own->is_live = __atomic_load_n(&shared->is_live, __ATOMIC_ACQUIRE) != 0;
+	own->has_dispatch = contract_exchange_load_word(&shared->has_dispatch) != 0;
+	own->has_memory_sites = contract_exchange_load_word(&shared->has_memory_sites) != 0;
+	memcpy(&has_random_addresses, &shared->has_random_addresses, 1);
+	own->has_random_addresses = has_random_addresses == 1;
 	/* Acquire: pairs with the release store by which the guest publishes limit_site. */
 	own->features = __atomic_load_n(&shared->features, __ATOMIC_ACQUIRE);
 	own->limit_site = contract_exchange_load(&shared->limit_site);

@@ -133,7 +133,8 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->run_seed = runtime_seed(number);
 	run_clear_evidence(contract);
 	stuck_children_begin_run();
-	contract->is_live = 1;
+	__atomic_store_n(&contract->is_live, 1,
+		__ATOMIC_RELEASE); /* behind what the command reads with it */
 }
 
 static bool run_is_unvaried(struct contract *contract)
