@@ -8,8 +8,8 @@
  * 160,000.
  * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
  * on one of them. An early time-out would be a false failure.
- * For the same reason, the steps of others end a wait for an event only after as many periods as if no cost
- * had doubled before it began: threads that hand a lock on keep the cost high, but none of them waits for long.
+ * For the same reason, the steps of others end a wait for an event in no earlier period than if the cost had not
+ * doubled before the wait began. Threads that hand a lock on keep the cost high, but none of them waits for long.
  * A thread whose last such wait timed out waits for time, and its next wait ends by the clock alone.
  *
  * Time is a function of the steps alone: every restart and every replay see the same times.
@@ -92,14 +92,16 @@ void engine_clock_note_deadline(uint64_t deadline_ns)
 
 void engine_clock_begin_wait(struct engine_thread *thread, const struct engine_op *op)
 {
-	uint64_t period_ns = (uint64_t)CLOCK_PERIOD_STEPS * CLOCK_STEP_NS, past_ns = 0;
+	uint64_t period_ns = (uint64_t)CLOCK_PERIOD_STEPS * CLOCK_STEP_NS, past_ns = period_ns;
 
 	thread->wait_ns = op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
 	thread->wait_end_period = engine.periods_ended;
-	for (; !op->is_timeout_only && !thread->has_timed_out && past_ns < thread->wait_ns;
-		period_ns *= 2) {
-		past_ns += period_ns;
+	if (!op->is_timeout_only && !thread->has_timed_out && thread->wait_ns) {
 		thread->wait_end_period++;
+		while (past_ns + (period_ns *= 2) < thread->wait_ns) {
+			past_ns += period_ns;
+			thread->wait_end_period++;
+		}
 	}
 	thread->has_timed_out = false;
 }
