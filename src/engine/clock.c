@@ -5,7 +5,7 @@
  * thread is always enabled, the run is divided into busy periods of CLOCK_PERIOD_STEPS steps. If a
  * thread, a timer or a reader of the clock waits for time at the end of a period, the cost of a
  * step doubles. A sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes
- * 160,000.
+ * 830,000.
  * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
  * on one of them. An early time-out would be a false failure.
  * For the same reason, the steps of others end a wait for an event in no earlier period than if the cost had not
@@ -22,7 +22,10 @@
 /* Virtual time of a step while no busy period has ended. */
 #define CLOCK_STEP_NS 100
 #define CLOCK_PERIOD_STEPS 8192
-#define CLOCK_DOUBLINGS_MAX 20
+/* A step costs at most 0.8 ms: a test that measures how long some thousand steps take still passes. */
+#define CLOCK_DOUBLINGS_MAX 13
+/* At most 13 us if threads only read the clock. Some wait for a time, but most only measure. */
+#define CLOCK_DOUBLINGS_OF_READS 7
 /* Busy periods after which each further one ends with a look outside: the threads that move may wait
  * for a thread that waits for another process. */
 #define CLOCK_PERIODS_BEFORE_LOOK 8
@@ -160,16 +163,23 @@ static void clock_begin_period(void)
 		engine.was_enabled[word] = engine.enabled[word];
 }
 
+/* Returns how often the cost of a step may have doubled, given what waits for time. */
+static uint32_t clock_doublings_most(void)
+{
+	if (engine.earliest_deadline != ENGINE_FOREVER || engine.timer_ns != ENGINE_FOREVER)
+		return CLOCK_DOUBLINGS_MAX;
+	return engine.clock_was_read ? CLOCK_DOUBLINGS_OF_READS : 0;
+}
+
 static void clock_end_period(void)
 {
+	uint32_t most;
+
 	engine.periods_ended++;
 	clock_fire_timers();
 	clock_expire(); /* earliest_deadline may belong to a wait that has ended */
-	if (engine.earliest_deadline == ENGINE_FOREVER && engine.timer_ns == ENGINE_FOREVER &&
-		!engine.clock_was_read)
-		engine.clock_doublings = 0;
-	else if (engine.clock_doublings < CLOCK_DOUBLINGS_MAX)
-		engine.clock_doublings++;
+	most = clock_doublings_most();
+	engine.clock_doublings = engine.clock_doublings < most ? engine.clock_doublings + 1 : most;
 	engine.period_count++;
 	if (engine.host.look_outside && engine.period_count >= CLOCK_PERIODS_BEFORE_LOOK)
 		engine.host.look_outside();

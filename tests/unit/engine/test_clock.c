@@ -88,6 +88,7 @@ static struct {
 	int error;
 	uint64_t began_ns;
 	uint64_t rounds;
+	uint64_t longest_ns;
 	uint64_t timer_ns;
 	bool has_fired;
 } scene;
@@ -577,6 +578,49 @@ static void lock_handed_on(void *unused)
 
 PASSES(lock_handed_on, STEPS_MOST)
 
+/* Each thread measures how long a hundred of its steps take. */
+static void *measure_steps(void *unused)
+{
+	for (int i = 0; i < 500; i++) {
+		const uint64_t begin_ns = engine_clock_read_ns();
+		uint64_t taken_ns;
+
+		for (int step = 0; step < 100; step++)
+			simulation_step();
+		taken_ns = engine_clock_read_ns() - begin_ns;
+		if (taken_ns > scene.longest_ns)
+			scene.longest_ns = taken_ns;
+	}
+	return unused;
+}
+
+static void sleep_for_hours(void)
+{
+	sleep_for(UINT64_C(10000) * SECOND);
+}
+
+static void steps_measured(void *unused)
+{
+	(void)unused;
+	run_beside(measure_steps, 4, nothing);
+}
+
+static void steps_measured_beside_a_sleep(void *unused)
+{
+	(void)unused;
+	run_beside(measure_steps, 4, sleep_for_hours);
+}
+
+static void test_clock__steps_measured(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&strategy_random, steps_measured)->kind, OUTCOME_PASSED);
+	assert_true(scene.longest_ns < 50 * MILLISECOND);
+	assert_int_equal(
+		run(&strategy_random, steps_measured_beside_a_sleep)->kind, OUTCOME_PASSED);
+	assert_true(scene.longest_ns < 2 * SECOND);
+}
+
 static void *tick(void *unused)
 {
 	lock(&scene.slow);
@@ -687,6 +731,7 @@ int main(void)
 		cmocka_unit_test(test_clock__timer_ends_loop),
 		cmocka_unit_test(test_clock__limit_beside_work),
 		cmocka_unit_test(test_clock__lock_handed_on),
+		cmocka_unit_test(test_clock__steps_measured),
 		cmocka_unit_test(test_clock__ticks_counted),
 		cmocka_unit_test(test_clock__is_slow_when_nothing_waits_for_time),
 		cmocka_unit_test(test_clock__jumps_when_no_thread_is_enabled),
