@@ -263,11 +263,15 @@ static uint64_t investigate_minimise_run_limit(const struct investigation *inves
 	return given_ns && given_ns < limit_ns ? given_ns : limit_ns;
 }
 
-/* Runs of an endless loop end at a part of the limit of steps. One whose loop begins late is then unfinished and
- * no failure (engine/progress.c). Returns false if the limit is not what ended the failing run. */
+/*
+ * A run of an endless loop shows the failure before the limit of steps: while it is minimised, a part of the limit
+ * counts, and twice the steps before the loop. A run whose loop begins later is unfinished there, and no failure
+ * (engine/progress.c).
+ */
 #define LOOP_PART 10
 #define LOOP_STARTS 2
 
+/* Returns false if the failing run did not end at the limit. */
 static bool investigate_minimise_shorten_loop(const struct investigation *investigation,
 	const struct failure *failure, struct settings *shorter)
 {

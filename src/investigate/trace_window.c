@@ -32,16 +32,16 @@ static bool trace_window_is_long_loop(const struct failure *failure)
 
 void trace_window_apply(struct probe_params *params, const struct failure *failure)
 {
-	uint64_t from, turn;
+	uint64_t from, slice_start;
 
 	params->trace_events = trace_window_events(failure->step_count);
 	params->trace_from = 0;
 	if (!trace_window_is_long_loop(failure))
 		return;
 	from = failure->step_count - LOOP_EVENTS;
-	turn = failure_loop_start(failure->segments, failure->segment_count);
-	if (turn < from + LOOP_EVENTS / 2)
-		from = turn > LOOP_EVENTS / 2 ? turn - LOOP_EVENTS / 2 : 0;
+	slice_start = failure_loop_start(failure->segments, failure->segment_count);
+	if (slice_start < from + LOOP_EVENTS / 2)
+		from = slice_start > LOOP_EVENTS / 2 ? slice_start - LOOP_EVENTS / 2 : 0;
 	params->trace_from = from;
 	params->trace_events = LOOP_EVENTS + THREAD_CAPACITY;
 }
@@ -58,12 +58,13 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 {
 	const struct schedule_file *schedule = &finding->schedule;
 	const uint64_t passing = finding->passing_step_count + finding->passing_steps_left_out;
-	const uint64_t turn = failure_loop_start(schedule->segments, schedule->segment_count);
+	const uint64_t slice_start =
+		failure_loop_start(schedule->segments, schedule->segment_count);
 	uint64_t loop = limit / (passing ? LOOP_PART_KNOWN : LOOP_PART);
 
 	/* If several threads alternate to the end, the beginning of the loop is unknown. */
-	if (schedule->step_count > turn + loop)
-		loop += turn;
+	if (schedule->step_count > slice_start + loop)
+		loop += slice_start;
 	if (loop < PASSING_TIMES * passing)
 		loop = PASSING_TIMES * passing;
 	/* The state of this loop repeated before the limit. In other runs it may be compared later. */

@@ -28,9 +28,9 @@ struct trace_event {
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
 	/*
-	 * An address in the frame of `site`, or below it, and the distance from there to the address of
-	 * that frame, which is the caller's stack pointer, of the caller's frame, and so on; 0: unknown.
-	 * Files do not have these fields.
+	 * The frames of the calls under way, innermost first. `stack` is an address in the first frame, or below
+	 * it. frames[i] is the distance from there to the end of frame i, where the stack pointer is after the
+	 * return to callers[i]; 0: unknown. Files do not have these fields.
 	 */
 	uint64_t stack;
 	uint32_t frames[TRACE_CALLERS];

@@ -142,7 +142,7 @@ uint64_t failure_step_limit(const struct failure *failure, uint64_t steps_most)
 
 uint64_t failure_loop_start(const struct schedule_segment *segments, uint32_t count)
 {
-	uint64_t steps = 0, turn = 0;
+	uint64_t steps = 0, slice_start = 0;
 	const struct schedule_segment *last = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -151,11 +151,11 @@ uint64_t failure_loop_start(const struct schedule_segment *segments, uint32_t co
 		if (segment->flags & SEGMENT_VALUE)
 			continue;
 		if (!last || last->thread != segment->thread)
-			turn = steps;
+			slice_start = steps;
 		steps += segment->count;
 		last = segment;
 	}
-	return turn;
+	return slice_start;
 }
 
 void failure_release(struct failure *failure)

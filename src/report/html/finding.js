@@ -202,10 +202,10 @@ function causeMarks(finding) {
  * run shows another pattern of the conflict than the one that stands for the answer.
  */
 function answerMarks(answer, explanation, finding) {
-	const alike = explanation.patterns.filter(each => each.explanation === answer.explanation && each.pattern === answer.pattern && ORDERS[each.pattern]);
+	const samePatterns = explanation.patterns.filter(each => each.explanation === answer.explanation && each.pattern === answer.pattern && ORDERS[each.pattern]);
 	const ofObject = object => finding.steps.filter(step => step.object && words(step.object) === object), objects = [...new Set(finding.steps.map(step => words(step.object)))];
 	const found = [{ marks: marksIn(finding.steps, markedSteps(answer).filter(Boolean)) },
-		...alike.flatMap(({ accesses }) => objects.map(object => ({ accesses, marks: marksIn(ofObject(object), accesses, isAccess) })))];
+		...samePatterns.flatMap(({ accesses }) => objects.map(object => ({ accesses, marks: marksIn(ofObject(object), accesses, isAccess) })))];
 	return found.find(each => each.marks.size) || found[0];
 }
 

@@ -146,8 +146,8 @@ function rowsByImportance(steps, options) {
 	steps.forEach((step, row) => { if (step.object && objects.has(words(step.object))) groups[3].push(row); });
 	groups[4].push(...sharedRows(steps));
 	addNeighbours(steps, important, groups[5], groups[6]);
-	const alike = new Set(waitGroups(options.waits || []).flatMap(group => group.slice(1).map(wait => words(wait.thread))));
-	const isDetail = row => alike.has(words(steps[row].thread)) || isSameAccess(steps, row) || /^(creates|joins|returns from)\b/.test(steps[row].verb);
+	const sameWaits = new Set(waitGroups(options.waits || []).flatMap(group => group.slice(1).map(wait => words(wait.thread))));
+	const isDetail = row => sameWaits.has(words(steps[row].thread)) || isSameAccess(steps, row) || /^(creates|joins|returns from)\b/.test(steps[row].verb);
 	return groups.map((group, at) => at < 3 ? group : group.filter(row => !isDetail(row)));
 }
 
@@ -198,7 +198,7 @@ function continuesCall(steps, row) {
 
 /*
  * The items from top to bottom: {row} for a step, {row, last} for the steps of a library call,
- * {from, to, threads} for a fold, {wait, alike} for blocked threads. `isCall` accepts rows that may stand for a library call.
+ * {from, to, threads} for a fold, {wait, sameWaits} for blocked threads. `isCall` accepts rows that may stand for a library call.
  */
 function itemsOf(steps, kept, waits, isCall) {
 	const items = [], whole = [];
@@ -215,7 +215,7 @@ function itemsOf(steps, kept, waits, isCall) {
 			for (let row = item.from; row < item.to; row++) whole.push({ row, last: row });
 		else whole.push(item);
 	}
-	return [...whole, ...waitGroups(waits).map(alike => ({ wait: alike[0], alike }))];
+	return [...whole, ...waitGroups(waits).map(sameWaits => ({ wait: sameWaits[0], sameWaits }))];
 }
 
 /* Groups the waits, those of a cycle first: more than a few threads that are blocked in the same way form one group. */

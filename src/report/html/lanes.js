@@ -88,7 +88,7 @@ class Lanes {
 			else if (item.threads) item.threads.forEach(thread => extend(thread, at));
 		});
 		this.items.forEach((item, at) => {
-			for (const wait of item.alike || []) {
+			for (const wait of item.sameWaits || []) {
 				const thread = words(wait.thread), lived = life.get(thread);
 				if (own.has(thread)) life.set(thread, { first: lived ? lived.first : at, last: at, blockedFrom: lived ? lived.last : at });
 			}
@@ -312,8 +312,8 @@ class Lanes {
 		if (item.threads)
 			return [item.threads.size === 1 ? this.who([...item.threads][0]) : element("strong", { text: threadRange(item.threads) }), document.createTextNode(": "), breakable(foldWords(this.steps, item))];
 		if (item.wait) {
-			const who = item.alike.length === 1 ? this.who(words(item.wait.thread)) : element("strong", { text: threadRange(item.alike.map(each => words(each.thread))) });
-			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), locationNode(userFrame(item.wait.at), this.isOneFile)];
+			const who = item.sameWaits.length === 1 ? this.who(words(item.wait.thread)) : element("strong", { text: threadRange(item.sameWaits.map(each => words(each.thread))) });
+			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.sameWaits.length), locationNode(userFrame(item.wait.at), this.isOneFile)];
 		}
 		const step = this.steps[item.row], before = item.row ? words(this.steps[item.row - 1].thread) : "";
 		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step, this.isCall(item.row))),
@@ -403,8 +403,8 @@ class Lanes {
 	}
 
 	addSign(svg, item, at, mark) {
-		if (item.alike) {
-			item.alike.map(wait => words(wait.thread)).filter(thread => this.lanes.has(thread)).forEach(thread => this.addCross(svg, thread));
+		if (item.sameWaits) {
+			item.sameWaits.map(wait => words(wait.thread)).filter(thread => this.lanes.has(thread)).forEach(thread => this.addCross(svg, thread));
 			return;
 		}
 		const thread = item.row !== undefined ? words(this.steps[item.row].thread) : this.threadBehind(at);

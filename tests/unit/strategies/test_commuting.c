@@ -53,7 +53,7 @@ static void commuting__does_not_look_behind_other_ops(void **state)
 	assert_int_equal(commuting.stretch[0].variable, 13);
 }
 
-static void commuting__ends_when_the_thread_goes_on(void **state)
+static void commuting__ends_when_the_thread_continues(void **state)
 {
 	(void)state;
 	begin_and_stop(OP_LOAD);
@@ -81,7 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commuting__goes_back_to_what_others_depend_on),
 		cmocka_unit_test(commuting__does_not_look_behind_other_ops),
-		cmocka_unit_test(commuting__ends_when_the_thread_goes_on),
+		cmocka_unit_test(commuting__ends_when_the_thread_continues),
 		cmocka_unit_test(commuting__knows_only_the_thread_that_was_stopped),
 	};
 

@@ -192,15 +192,15 @@ static void history__says_where_the_next_run_leaves_the_last(void **state)
 	simulated_campaign_init(&campaign, &lockers, &wrapped, 0, 1);
 	campaign.run.observe = note_chosen;
 	while (!wrapped.search.is_exhausted(campaign.state)) {
-		uint32_t alike = 0;
+		uint32_t common = 0;
 
 		steps_now = 0;
 		(void)simulated_campaign_run(&campaign);
-		while (alike < steps_last && alike < steps_now &&
-			chosen_last[alike] == chosen_now[alike])
-			alike++;
+		while (common < steps_last && common < steps_now &&
+			chosen_last[common] == chosen_now[common])
+			common++;
 		/* Lockers make no choices but of threads; and after the runs that dpor learns from it begins anew. */
-		assert_int_equal(same, runs && runs <= DPOR_LESSONS ? 0 : alike);
+		assert_int_equal(same, runs && runs <= DPOR_LESSONS ? 0 : common);
 		runs++;
 		memcpy(chosen_last, chosen_now, sizeof chosen_last);
 		steps_last = steps_now;

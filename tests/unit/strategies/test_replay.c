@@ -228,7 +228,7 @@ static void replay__skips_steps_of_threads_that_are_not_enabled(void **unused)
 	(void)unused;
 }
 
-static void replay__goes_on_without_preemptions_after_a_prefix(void **unused)
+static void replay__continues_without_preemptions_after_a_prefix(void **unused)
 {
 	struct recording recording;
 	struct replay_state *state;
@@ -331,7 +331,7 @@ int main(void)
 		cmocka_unit_test(replay__takes_a_wrong_value_for_a_misfit),
 		cmocka_unit_test(replay__takes_the_first_possibility_where_few_values_are_told),
 		cmocka_unit_test(replay__skips_steps_of_threads_that_are_not_enabled),
-		cmocka_unit_test(replay__goes_on_without_preemptions_after_a_prefix),
+		cmocka_unit_test(replay__continues_without_preemptions_after_a_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static uint32_t choose(uint64_t enabled, uint16_t current)
 	return choose_with(0, 0, enabled, current, 9);
 }
 
-static void round_robin__goes_on_with_the_current_thread(void **unused)
+static void round_robin__continues_with_the_current_thread(void **unused)
 {
 	(void)unused;
 	assert_int_equal(choose(0xf, 2), 2);
@@ -101,7 +101,7 @@ static void round_robin__may_begin_with_the_newest(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_robin__goes_on_with_the_current_thread),
+		cmocka_unit_test(round_robin__continues_with_the_current_thread),
 		cmocka_unit_test(round_robin__takes_the_next_one_where_the_current_waits),
 		cmocka_unit_test(round_robin__comes_round_after_the_last),
 		cmocka_unit_test(round_robin__begins_with_the_first_where_nobody_moved),

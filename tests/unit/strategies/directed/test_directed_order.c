@@ -95,7 +95,7 @@ static void test_order__of_three_accesses(void **state)
 
 static const struct simulated_op minds[] = {SOME, SET(0, 1), EXPECT(0, 1), SOME};
 static const struct simulated_op does_not[] = {SOME, SET(0, 2), READ(0), SOME};
-PROGRAM(alike, minds, does_not);
+PROGRAM(similar, minds, does_not);
 
 static struct directed_access either_access(unsigned op, uint8_t party)
 {
@@ -114,15 +114,15 @@ static void test_order__between_chosen_threads(void **state)
 	uint64_t between_any;
 
 	(void)state;
-	between_any = count(&alike, &order, false, OUTCOME_ABORT);
+	between_any = count(&similar, &order, false, OUTCOME_ABORT);
 	order.names[0] = THREAD_NAME_MAIN;
 	order.names[1] = thread_name_child(THREAD_NAME_MAIN, 0);
 	/* Three quarters of the runs take the only chance, and fail; between any threads half of these. */
-	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 115, RUNS);
+	assert_in_range(count(&similar, &order, false, OUTCOME_ABORT), 115, RUNS);
 	assert_in_range(between_any, 1, 114);
 	order.names[0] = thread_name_child(THREAD_NAME_MAIN, 0);
 	order.names[1] = THREAD_NAME_MAIN;
-	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 0, 30);
+	assert_in_range(count(&similar, &order, false, OUTCOME_ABORT), 0, 30);
 }
 
 /* ---- W1-W2-R1 at stops where a thread accesses another variable first, more often than is

@@ -100,7 +100,7 @@ static void surw__ends_runs_that_do_less_than_was_learnt(void **unused)
 	simulated_campaign_release(&campaign);
 }
 
-static void surw__goes_on_where_the_intended_thread_waits(void **unused)
+static void surw__continues_where_the_intended_thread_waits(void **unused)
 {
 	struct simulated_campaign campaign;
 
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(surw__walks_at_random_before_it_knows_counts),
 		cmocka_unit_test(surw__ends_runs_that_do_more_than_was_learnt),
 		cmocka_unit_test(surw__ends_runs_that_do_less_than_was_learnt),
-		cmocka_unit_test(surw__goes_on_where_the_intended_thread_waits),
+		cmocka_unit_test(surw__continues_where_the_intended_thread_waits),
 		cmocka_unit_test(surw__does_without_what_it_cannot_keep),
 		cmocka_unit_test(surw__does_not_pick_what_a_lock_orders),
 	};
