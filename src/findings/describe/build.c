@@ -9,7 +9,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "base/visible.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 #include "model/thread_name.h"
 #include "trace/trace_writer.h"
 

@@ -11,7 +11,7 @@
 #include "base/bug.h"
 #include "base/hash_table.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 #define CHAIN_MAX 32
 #define CALLERS_KEPT 6

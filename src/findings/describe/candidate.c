@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/search.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 #include "trace/schedule_text.h"
 
 static void candidate_release(struct candidate *candidate)

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 #include "findings/describe/candidate.h"
 #include "model/pattern.h"
 

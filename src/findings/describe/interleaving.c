@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* People read a few dozen; thousands leave room for pages and keep a finding at a megabyte. */
 #define STEPS_STANDARD 2000

@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* Limit on the modules without debug information that a finding lists. */
 #define NOTICES_MAX 4

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 static void operations_add_signal(unsigned number, struct strbuf *out)
 {

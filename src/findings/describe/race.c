@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* Limit on the reported locks of a thread. */
 #define HELD_MAX 8

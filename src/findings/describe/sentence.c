@@ -3,7 +3,7 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 enum sentence_word {
 	WORD_TEXT,

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/visible.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* Returns whether the function is a lambda that is named after this line: "lambda at pool.cpp:14". */
 static bool title_names_location(const struct finding_frame *frame)

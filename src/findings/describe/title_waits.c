@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* Threads in a title; the table of waits has all. */
 #define TITLE_CLAUSES_MAX 3

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 static bool waits_is_in_cycle(struct outcome *outcome, const struct wait_edge *start)
 {

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/hash_table.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 /* Deeper stacks lose their outermost frames. */
 #define STACK_ADDRESSES_MAX 64

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "findings/describe/build_internal.h"
+#include "findings/describe/builder.h"
 
 static char first[] = "main", second[] = "main.0";
 

@@ -2,7 +2,7 @@
  * Writes in sentences that a thread fails because another one ends the process: exit(), and the return
  * from main, run exit handlers and the destructors of static objects while other threads still run.
  */
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 static bool cause_exit_is_exit(const struct trace_event *event)
 {

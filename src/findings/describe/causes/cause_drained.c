@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* Steps of a run in their order: the reader wakes, looks at the state and reads the descriptor. */
 struct drained {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* Returns the owner's last access to the address; NO_EVENT: the trace has none. */
 static uint64_t left_frame_last_use(const struct builder *builder)

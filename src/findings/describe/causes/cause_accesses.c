@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex
  * afterwards. Returns NULL if there is none. */

@@ -4,7 +4,7 @@
  * sentences are facts of the trace.
  */
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* Returns the first event behind `event` of other threads at the word that `is_wanted` accepts; NO_EVENT:
  * there is none. */

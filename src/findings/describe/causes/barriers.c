@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 static const struct wait_edge *barriers_wait(const struct outcome *outcome)
 {

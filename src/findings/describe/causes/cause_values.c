@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The failing line's reads are among the last events of the failing thread. */
 #define EVENTS_EXAMINED 64

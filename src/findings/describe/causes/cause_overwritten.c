@@ -3,7 +3,7 @@
  * ever would have ended if it had seen the value. The sentences are facts of the trace.
  */
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The polling thread's reads are among its last events. */
 #define EVENTS_EXAMINED 64

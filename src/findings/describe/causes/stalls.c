@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The location of an op. If the run performs the op later, the trace also has its callers. */
 static struct finding_frame stalls_frame(

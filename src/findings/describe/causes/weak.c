@@ -1,6 +1,6 @@
 /* Names an access that a weaker memory model permits to come before an earlier store. */
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The finding's code is the strongest memory model that permits the access.
  * "under C11 main.1 may read head (queue.c:31) as it was before main.0 wrote it (queue.c:10)" */

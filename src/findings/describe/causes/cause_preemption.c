@@ -6,7 +6,7 @@
  * their location. The sentences are facts of the trace.
  */
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* With more preemptions the schedule is hardly minimal, and each one says little. */
 #define PREEMPTIONS_MOST 3

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* The events that explain a lost wake-up, as indices into the trace, and the names of their objects. */
 struct signals_story {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 static const struct wait_edge *cause_locks_edge(
 	const struct builder *builder, const struct finding_wait *wait)

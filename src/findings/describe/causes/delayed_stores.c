@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* Makes an event for an access, which the trace may lack. */
 static struct trace_event delayed_stores_access(struct thread_id thread, uint64_t site)

@@ -4,7 +4,7 @@
  * the close and its use, so nothing can have given it the number anew.
  */
 #include "base/array.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 /* Returns the number of the event's file descriptor; -1 if the event has none. */
 static int cause_descriptor_of(const struct trace_event *event)

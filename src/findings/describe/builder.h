@@ -134,41 +134,19 @@ char *builder_library_class(const struct builder *builder, const struct trace_ev
 void builder_fill_location(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
 
-/* ---- stalls.c ---- */
+/* ---- causes/stalls.c ---- */
 
-/* Says why no further thread arrives at a barrier where one waits. Returns false if none waits. */
-bool builder_barrier_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 void builder_fill_stalls(struct builder *builder);
 /* Adds a line for each stalled thread: "depends on time: needs main.0 to be stalled for at least 1 ms at f.c:12". */
 void builder_add_stalls(const struct builder *builder, struct strbuf *out);
-void builder_stalls_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- delayed_stores.c ---- */
-
-/* Adds a line for each delayed store: "main.1 reads x = 0 at a.c:7, the old value: ...". */
-void builder_delayed_stores_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- missing_order.c ---- */
-
-/* Two events of the trace: a store, and the access that missed it. NO_EVENT: the trace lacks it. */
-struct missing_order {
-	uint64_t stored, observed;
-	bool is_read; /* the access reads; else it stores */
-};
-/* Adds which orders let the access see the store: ": make ...". */
-void builder_missing_order(
-	const struct builder *builder, const struct missing_order *missing, struct strbuf *out);
 
 /* ---- waits.c ---- */
 
 /* Completes the wait-for graph from the trace. */
 void resolve_waits(const struct finding_source *source, struct outcome *outcome);
-/* Adds a line per object that another thread should have signalled: its last signal. */
 /* Returns whether a thread of a deadlock waits for a semaphore that it has taken itself. */
 bool builder_waits_for_itself(const struct builder *builder);
+/* Adds a line per object that another thread should have signalled: its last signal. */
 void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 
 /* ---- title.c ---- */
@@ -186,103 +164,17 @@ void builder_deadlock_title(const struct builder *builder, struct strbuf *out);
 void builder_self_deadlock_title(const struct builder *builder, struct strbuf *out);
 void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out);
 
-/* ---- cause.c, cause_locks.c, cause_accesses.c ---- */
+/* ---- causes/ ---- */
 
-/* Returns false if a frame is NULL or its line is not known. */
-bool builder_is_same_line(const struct finding_frame *a, const struct finding_frame *b);
-
-/* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
-void builder_fill_cause(struct builder *builder);
-/* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */
-void builder_deadlock_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Cause and remedy of two accesses without a happens-before order. */
-void builder_accesses_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* Marks the step of the later of two accesses, the last of its thread. The trace lacks an access that was prevented. */
-void builder_mark_later(const struct builder *builder, uint32_t line);
-
-/* ---- cause_values.c ---- */
-
-/* An atomic update is a write, but no read and no store. */
-bool builder_is_read(const struct trace_event *event);
-bool builder_is_store(const struct trace_event *event);
-bool builder_is_write(const struct trace_event *event);
-bool builder_is_access(const struct trace_event *event);
-/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads;
- * where one lock guards both accesses, only if `is_guarded`. Returns whether the trace shows them. */
-bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause);
-/* Adds what the failing thread does: "main.0 crashes at x.c:31". */
-void builder_add_end(const struct builder *builder, struct strbuf *cause);
-/* As builder_values_cause(), but only if the other thread's write lies between two accesses of one thread. */
-bool builder_values_between_cause(const struct builder *builder, struct strbuf *cause);
-/* Adds that the failing line, or its function if it used a null pointer, reads what no thread has
- * written. Returns false if it does not. */
-bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause);
-
-/* ---- cause_overwritten.c ---- */
-
-/* Adds the write whose value another thread has overwritten unread, of a variable that the thread of a
- * livelock reads at last. Returns false if there is none. */
-bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cause);
-
-/* ---- cause_preemption.c ---- */
-
-/* Adds what another thread changed while a thread was preempted, if the trace shows it. */
-void builder_preemption_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Returns the last event of a thread that is preempted and does not run again before the failure;
- * NO_EVENT: there is no such thread. */
-uint64_t builder_find_stopped(const struct builder *builder);
-/* Adds a sentence about the event that builder_find_stopped() returns, and returns the name of its thread. Returns NULL,
- * and adds nothing, if there is no such event. */
-const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause);
-
-/* ---- cause_descriptor.c ---- */
-
-/* Returns whether the thread was created before the event. */
-bool builder_thread_exists(const struct finding_source *source, uint64_t event, uint16_t thread);
-/* Adds that a thread uses a descriptor that another one has closed. Returns false if none does. */
-bool builder_descriptor_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- cause_futex.c ---- */
-
-/* Adds why a thread still waits for an atomic variable. Returns false if the trace does not show it. */
-bool builder_futex_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- cause_drained.c ---- */
-
-/* Adds that a thread reads the wake-up of another one from an event descriptor, and waits again. Returns
- * false if none does. */
-bool builder_drained_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- cause_exit.c ---- */
-
-/* Returns the event of the other thread's exit() or return from main, before the failing thread's last
- * event; NO_EVENT: there is none. */
-uint64_t builder_find_exit(const struct builder *builder);
 /* Returns the event of the dlclose() call that unloaded the code or data at which the failing thread crashed. Returns
  * NO_EVENT if the crash has another reason. */
 uint64_t builder_find_unload(const struct builder *builder);
-/* Adds that the failing thread still ran when another one ended the process. Returns false if it did not. */
-bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- weak.c ---- */
-
-/* Title, cause and remedy of an access that a weaker memory model permits to come before a store. */
+/* Title of an access that a weaker memory model permits to come before a store. */
 void builder_weak_title(const struct builder *builder, struct strbuf *out);
-void builder_weak_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-
-/* ---- left_frame.c ---- */
-
-/* Title, cause and remedy of an access to a variable of another thread's function that has returned. */
+/* Title of an access to a variable of another thread's function that has returned. */
 void builder_left_frame_title(const struct builder *builder, struct strbuf *out);
-void builder_left_frame_cause(
-	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
+void builder_fill_cause(struct builder *builder);
 
 /* ---- race.c ---- */
 

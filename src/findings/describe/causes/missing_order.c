@@ -5,7 +5,7 @@
  * consistent operations helps.
  */
 #include "base/bitset.h"
-#include "findings/describe/build_internal.h"
+#include "findings/describe/causes/causes_internal.h"
 
 static bool missing_order_is_read(const struct trace_event *event)
 {
