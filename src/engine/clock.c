@@ -22,9 +22,10 @@
 /* Virtual time of a step while no busy period has ended. */
 #define CLOCK_STEP_NS 100
 #define CLOCK_PERIOD_STEPS 8192
-/* A step costs at most 0.8 ms: a test that measures how long some thousand steps take still passes. */
+/* A step costs at most 0.8 ms, so that some thousand steps still take seconds, and tests that measure them pass. */
 #define CLOCK_DOUBLINGS_MAX 13
-/* At most 13 us if threads only read the clock. Some wait for a time, but most only measure. */
+/* A step costs at most 13 us if no thread waits for time, but some read the clock. A thread that reads it may wait in a
+ * loop for a time to come, but most such threads measure how long something takes. */
 #define CLOCK_DOUBLINGS_OF_READS 7
 /* Busy periods after which each further one ends with a look outside: the threads that move may wait
  * for a thread that waits for another process. */
@@ -117,7 +118,7 @@ bool engine_clock_has_expired(const struct engine_thread *thread, const struct e
 	}
 	if (engine.periods_ended >= thread->wait_end_period)
 		return true;
-	engine.has_overdue_wait = true; /* the next end of a period evaluates it again */
+	engine.has_overdue_wait = true; /* clock_end_period() evaluates the wait again */
 	return false;
 }
 
@@ -129,7 +130,7 @@ static void clock_expire(void)
 			engine_evaluate(&engine.threads[i]);
 }
 
-/* A jump of time ends all waits whose limit has passed. */
+/* Lets all waits time out whose deadline has passed. Called when time jumps, because no steps of others come first. */
 static void clock_end_waits(void)
 {
 	engine.has_overdue_wait = false;
@@ -163,7 +164,8 @@ static void clock_begin_period(void)
 		engine.was_enabled[word] = engine.enabled[word];
 }
 
-/* Returns how often the cost of a step may have doubled, given what waits for time. */
+/* Returns how often the cost of a step may have doubled at most. The limit is lower if threads only read the clock, and 0
+ * if nothing depends on time. */
 static uint32_t clock_doublings_most(void)
 {
 	if (engine.earliest_deadline != ENGINE_FOREVER || engine.timer_ns != ENGINE_FOREVER)

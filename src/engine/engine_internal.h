@@ -109,7 +109,7 @@ struct engine {
 	uint64_t accelerated_ns;
 	uint32_t period_count;	/* busy periods since no thread was enabled */
 	uint64_t periods_ended; /* busy periods of the run */
-	bool has_overdue_wait;	/* a wait has reached its limit before its wait_end_period */
+	bool has_overdue_wait;	/* a wait is past its deadline, but not yet its wait_end_period */
 	uint32_t stall_count;	/* stalls of the run (stall.c) */
 	uint64_t stalled_ns;	/* sum of the run's stalls, if it is limited */
 	uint32_t store_buffer_count;
@@ -351,7 +351,7 @@ void engine_note_round(uint64_t round, bool is_last);
 void engine_note_comparison(uint64_t values);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
-/* A timed wait of the thread begins. */
+/* Computes, for a timed wait that begins, when it may time out by the steps of other threads (see clock.c). */
 void engine_clock_begin_wait(struct engine_thread *thread, const struct engine_op *op);
 /* Returns whether the thread's wait has reached its time limit. */
 bool engine_clock_has_expired(const struct engine_thread *thread, const struct engine_op *op);

@@ -152,8 +152,8 @@ static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t 
 	return error;
 }
 
-/* A call on a destroyed mutex returns EINVAL, as in glibc. Its scheduling point lets the host report the
- * use. */
+/* Ends a lock, try or unlock of a mutex that was destroyed: it returns EINVAL, as glibc does. The call is nevertheless a
+ * step of the run, at which raddle reports a use after destruction. */
 static int mutex_refuse_destroyed(enum op_kind kind, const struct mutex *mutex, uint64_t site)
 {
 	engine_point(kind, mutex, site);

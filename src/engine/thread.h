@@ -67,7 +67,7 @@ struct engine_thread {
 	const void *failed_address;
 	uint64_t last_moved; /* step of the last op, for fairness */
 	uint64_t wait_ns;    /* length of the pending timed wait at its beginning */
-	/* clock.c: the number of busy periods of the run after which the steps of others may end that wait */
+	/* value of engine.periods_ended from which the steps of other threads may let that wait time out */
 	uint64_t wait_end_period;
 	bool has_timed_out; /* the thread's last timed wait, other than a sleep, reached its limit */
 	uint64_t yielded_at; /* step + 1 of a yield that still delays the thread; 0: none */

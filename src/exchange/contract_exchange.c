@@ -486,7 +486,7 @@ const char *contract_refresh(struct contract_block *block)
 	own->heartbeat = contract_exchange_load(&shared->heartbeat);
 	own->hang_extensions = contract_exchange_load_word(&shared->hang_extensions);
 	own->is_waiting_outside = contract_exchange_load_word(&shared->is_waiting_outside);
-	/* Acquire: the guest stores its properties before the bit. */
+	/* Acquire: the guest stores the three properties below before it stores is_live. */
 	own->is_live = __atomic_load_n(&shared->is_live, __ATOMIC_ACQUIRE) != 0;
 	own->has_dispatch = contract_exchange_load_word(&shared->has_dispatch) != 0;
 	own->has_memory_sites = contract_exchange_load_word(&shared->has_memory_sites) != 0;

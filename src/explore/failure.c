@@ -33,7 +33,8 @@
 
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
-/* By this factor the hang time grows when a run that was taken for a hang turns out to compute. */
+/* If a run that was reported as a hang proves to be a long computation, the time limit for a run without an operation
+ * (--hang-time) is multiplied by this factor. */
 #define HANG_FACTOR 4
 
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)

@@ -327,7 +327,7 @@ static int investigate_minimise(struct investigation *investigation, uint32_t wo
 	/* a simpler schedule has fewer priority changes to start from */
 	if (result == 0)
 		result = investigate_minimise_measure_depth(investigation, failure, err);
-	/* Runs that follow have no other process beside them. */
+	/* From here on, no second process may disturb the runs. */
 	probe_idle_close(&investigation->idle);
 	is_shorter = investigation->probe.settings != settings;
 	investigation->probe.settings = settings;

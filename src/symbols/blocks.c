@@ -172,7 +172,8 @@ static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, v
 		!types_fits(&target, search->offset % types_size(&target), search->bytes))
 		return false;
 	name = dwarf_diename(&local->variable);
-	/* Code of the program that a library's member function calls accesses other objects than the library's. */
+	/* A library's member function may call the program's code. `this` of the member function is then not the
+	 * object that the program's code accesses. */
 	if (!name || (strcmp(name, "this") ? !source_find_word(search->text, name, search->text)
 					   : local->is_around_program))
 		return false;

@@ -4,7 +4,8 @@
 #define FIRST_PART 4
 #define FIRST_LEAST_NS UINT64_C(50000000)
 #define FIRST_MOST_NS UINT64_C(2000000000)
-/* First slices that a waiting case keeps: its campaign also starts the program and ends its last run. */
+/* Time that is reserved for each case not explored yet, in multiples of the first slice: besides its slice, a campaign
+ * takes time to start the program and to end its last run. */
 #define RESERVED_SLICES 2
 /* One slice takes at most this part of the remaining time. */
 #define LEFT_PART 8

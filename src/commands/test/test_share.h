@@ -16,7 +16,7 @@ uint32_t test_share_next(const struct test_suite *suite);
 /* Time of the next slice of the case. Slices grow, because each one starts the program again.
  * left_ns: remaining time of the suite. */
 uint64_t test_share_slice_ns(const struct test_case *test, uint64_t first_ns, uint64_t left_ns);
-/* Returns the part of left_ns that the next campaign may use. Its failures are investigated, too, so the rest is
- * reserved for cases that wait for their first slice. */
+/* Returns how much of the suite's remaining time, left_ns, the next campaign of a test case may use, including the
+ * investigation of its failures. The rest is reserved for the cases that have not been explored at all. */
 uint64_t test_share_campaign_ns(
 	const struct test_suite *suite, uint64_t first_ns, uint64_t left_ns);

@@ -221,7 +221,8 @@ static void rounds_set_memory_mode(struct campaign *campaign, enum memory_mode m
 	campaign->rounds->has_new_points = true;
 }
 
-/* Returns whether runs may have sites off at which they would touch shared memory for the first time. */
+/* Returns whether sites may be off. A run may then access shared memory at such a site without a scheduling point, so a
+ * completed search proves nothing. */
 static bool rounds_has_sites_off(const struct campaign *campaign)
 {
 	const struct contract_memory *memory =
@@ -231,7 +232,7 @@ static bool rounds_has_sites_off(const struct campaign *campaign)
 	       !memory->has_all_sites && !memory->is_frozen;
 }
 
-/* The search beside random runs begins again with all sites on: its first end proves nothing. */
+/* Begins the exhaustive search that is made beside random runs again, with all sites on. */
 static void rounds_turn_all_sites_on(struct campaign *campaign)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++)

@@ -146,7 +146,7 @@ void builder_add_stalls(const struct builder *builder, struct strbuf *out);
 void resolve_waits(const struct finding_source *source, struct outcome *outcome);
 /* Returns whether a thread of a deadlock waits for a semaphore that it has taken itself. */
 bool builder_waits_for_itself(const struct builder *builder);
-/* Adds a line per object that another thread should have signalled: its last signal. */
+/* Adds a line for each object on which threads wait for a signal: who signalled it last, and where. */
 void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 
 /* ---- title.c ---- */
@@ -169,9 +169,11 @@ void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out
 /* Returns the event of the dlclose() call that unloaded the code or data at which the failing thread crashed. Returns
  * NO_EVENT if the crash has another reason. */
 uint64_t builder_find_unload(const struct builder *builder);
-/* Title of an access that a weaker memory model permits to come before a store. */
+/* Adds the title of a finding of kind "weak": a memory model weaker than sequential consistency permits that an access
+ * takes effect before an earlier store of the same thread. */
 void builder_weak_title(const struct builder *builder, struct strbuf *out);
-/* Title of an access to a variable of another thread's function that has returned. */
+/* Adds the title of a finding of kind "use-after-return": a thread accessed a local variable of another thread's function
+ * after that function had returned. */
 void builder_left_frame_title(const struct builder *builder, struct strbuf *out);
 /* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);

@@ -125,8 +125,8 @@ static bool memory_words_add_own_local(const struct builder *builder, enum objec
 }
 
 /*
- * Names memory or an object in a frame of the thread that owns the stack, whose call has returned
- * since. At the access, the thread had the stack of its next step.
+ * Names memory, or an object, that is a local variable of another thread's call, which has returned since. While the
+ * access was made, that other thread waited to perform its next step: the frames of this step are those of the access.
  */
 static bool memory_words_add_shared_local(const struct builder *builder, uint64_t step,
 	uint64_t address, uint64_t bytes, struct strbuf *out)

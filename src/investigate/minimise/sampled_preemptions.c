@@ -119,8 +119,11 @@ static void sampled_preemptions_learn_sites(
 	number_map_release(&objects);
 }
 
-/* Repeats the failing run, of an endless loop the beginning. Afterwards there are no sites if it does not
- * fail again. A run without preemptions then shows sites that the failing run did not reach. */
+/*
+ * Learns the sites of conflicting operations from a replay of the failing run, and those that the failing run did not
+ * reach from a run without preemptions. The replay of a run that never ends stops soon after its loop has begun. If a
+ * replay does not fail again, samples->site_count stays 0.
+ */
 static int sampled_preemptions_observe(struct sampled_preemptions *samples, struct error *err)
 {
 	struct probe_params params = samples->search->probe;

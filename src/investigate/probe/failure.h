@@ -49,6 +49,6 @@ int failure_compare_cost(const struct failure *a, const struct failure *b);
 /* Returns the step at which a run may end that shows the failure in at most `steps_most` steps; 0: a
  * longer run counts as well. */
 uint64_t failure_step_limit(const struct failure *failure, uint64_t steps_most);
-/* Returns the number of steps before the last time slice. The slice contains the loop of a thread that runs up
- * to the limit of steps. */
+/* Returns the number of steps that a schedule has before its last time slice (uninterrupted steps of one thread). If a run
+ * ends at the limit of steps because one thread repeats a loop, the loop lies in that slice. */
 uint64_t failure_loop_start(const struct schedule_segment *segments, uint32_t count);

@@ -134,7 +134,7 @@ static void run_announce(struct contract *contract, uint64_t number)
 	run_clear_evidence(contract);
 	stuck_children_begin_run();
 	__atomic_store_n(&contract->is_live, 1,
-		__ATOMIC_RELEASE); /* behind what the command reads with it */
+		__ATOMIC_RELEASE); /* the command then sees the fields that were written before */
 }
 
 static bool run_is_unvaried(struct contract *contract)

@@ -7,9 +7,10 @@
  * run has on the sites that have touched a point, and the sites not reached yet, which cost
  * nothing.
  *
- * An exhaustive search has all sites on in each run: an order that it reaches late may be the only one in
- * which two threads access a variable, and a site that was off would hide the variable and the orders. The
- * search beside random runs is made with some sites off, and then again with all sites on.
+ * An exhaustive search has all sites on in each run. Two threads may access a variable in only one order of
+ * the program, which the search reaches late. If a site of these accesses were off in that run, the variable
+ * would not become a point, and the search would miss orders. The search that the default strategy makes
+ * beside random runs is made with some sites off first, and then again with all sites on.
  *
  * If the command has chosen the variables, the sites that may touch them are on. Sites where
  * threads have spun are also on, because spinning must be seen. After the timer of spin.c has

@@ -225,7 +225,8 @@ static void cause_add_destroyed_lock(
 	finding_frame_release(&since);
 }
 
-/* Says that the thread's lock failed, or that it has unlocked already. */
+/* Cause and remedy of a thread that unlocks a mutex without holding it: its last attempt to lock the mutex failed or timed
+ * out, or it has unlocked the mutex before. */
 static void cause_add_unheld_lock(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -233,7 +234,8 @@ static void cause_add_unheld_lock(
 	const struct outcome *outcome = source->outcome;
 	FREE_SCOPED char *lock =
 		builder_object(builder, (enum op_kind)outcome->op, outcome->address);
-	bool has_failed = false; /* the failing call has been passed; it may be a condition wait */
+	/* The search has passed the failing call, which is an unlock or a condition wait. */
+	bool has_failed = false;
 
 	for (uint64_t i = source->event_count; i-- > 0;) {
 		const struct trace_event *event = &source->events[i];

@@ -341,8 +341,9 @@ bool builder_values_cause(const struct builder *builder, bool is_guarded, struct
 	bool (*describe)(const struct builder *, uint64_t, struct strbuf *) =
 		is_guarded ? cause_values_describe : cause_values_describe_unguarded;
 
-	/* If some thread is preempted and never runs again, what it left undone explains the failure better than a value
-	 * that the failing thread read before its failing line. Only reads in that line are then described. */
+	/* First, the values that the failing line itself reads are searched. Values that the failing thread read in earlier
+	 * lines follow only if no thread is preempted for the rest of the run: the work that such a thread has not
+	 * finished explains the failure better. */
 	return cause_values_search(builder, true, describe, cause) ||
 	       (builder_find_stopped(builder) == NO_EVENT &&
 		       cause_values_search(builder, false, describe, cause));

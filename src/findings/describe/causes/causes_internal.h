@@ -43,7 +43,8 @@ void builder_deadlock_cause(
 void builder_accesses_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
-/* Marks the step of the later of two accesses, the last of its thread. The trace lacks an access that was prevented. */
+/* Marks, as explained by this line of the cause, the last step of the thread that makes the later of two accesses. The
+ * access itself may be missing from the trace, because the run ended before it took place. */
 void builder_mark_later(const struct builder *builder, uint32_t line);
 
 /* ---- cause_values.c ---- */
@@ -113,11 +114,11 @@ bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, str
 
 /* ---- weak.c ---- */
 
-/* Cause and remedy of an access that a weaker memory model permits to come before a store. */
+/* Adds cause and remedy of a finding of kind "weak"; see builder_weak_title(). */
 void builder_weak_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- left_frame.c ---- */
 
-/* Cause and remedy of an access to a variable of another thread's function that has returned. */
+/* Adds cause and remedy of a finding of kind "use-after-return"; see builder_left_frame_title(). */
 void builder_left_frame_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
