@@ -30,12 +30,6 @@ bool memory_mode_parse(const char *word, enum memory_mode *out)
 	return found < MEMORY_MODE_COUNT;
 }
 
-static void *memory_view_allocate(size_t count, size_t size)
-{
-	void *memory = array_new(count ? count : 1, size);
-	return memory;
-}
-
 /* Takes a module from memory that the target may change meanwhile, so each field is read once. */
 static void memory_view_take_module(struct memory_view_module *to,
 	const struct contract_memory *memory, const struct memory_module *from)
@@ -53,8 +47,8 @@ static void memory_view_take_module(struct memory_view_module *to,
 		.name = shared->name,
 		.fingerprint = shared->fingerprint,
 		.count = count,
-		.is_on = memory_view_allocate(BITSET_WORDS(count), sizeof *to->is_on),
-		.is_chosen = memory_view_allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
+		.is_on = array_new(BITSET_WORDS(count), sizeof *to->is_on),
+		.is_chosen = array_new(BITSET_WORDS(count), sizeof *to->is_chosen),
 	};
 	for (uint32_t i = 0; i < count; i++) {
 		if (memory->sites[first + i] & needed)
@@ -99,7 +93,7 @@ void memory_view_take(struct memory_view *view, struct contract_memory *memory)
 		return;
 	if (module_count > MEMORY_MODULES_MAX)
 		module_count = MEMORY_MODULES_MAX;
-	view->modules = memory_view_allocate(module_count, sizeof *view->modules);
+	view->modules = array_new(module_count, sizeof *view->modules);
 	view->module_count = module_count;
 	for (uint32_t i = 0; i < module_count; i++)
 		memory_view_take_module(&view->modules[i], memory, &memory->modules[i]);
@@ -182,10 +176,20 @@ static json_t *memory_view_module_to_json(const struct memory_view_module *modul
 	return object;
 }
 
+/* Neighbouring granules of a heap block have names with this distance (memory_group_name()). */
+#define NAME_STEP 2
+
+/* Adds ascending names as ranges: "2c71f629a191+7,ea47" has eight names from 2c71f629a191 on, and ea47. */
 static void memory_view_add_names(struct strbuf *text, const variable_name *names, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		strbuf_addf(text, "%016" PRIx64, names[i]);
+	for (uint32_t first = 0, last; first < count; first = last + 1) {
+		last = first;
+		while (last + 1 < count && names[last + 1] == names[last] + NAME_STEP)
+			last++;
+		strbuf_addf(text, first ? ",%" PRIx64 : "%" PRIx64, names[first]);
+		if (last > first)
+			strbuf_addf(text, "+%" PRIu32, last - first);
+	}
 }
 
 char *memory_view_to_json(const struct memory_view *view)
@@ -213,6 +217,8 @@ char *memory_view_to_json(const struct memory_view *view)
 	return text;
 }
 
+#define NAME_DIGITS 16
+
 static int memory_view_damaged(struct error *err, const char *what)
 {
 	return error_set(err, ERROR_FORMAT,
@@ -220,18 +226,21 @@ static int memory_view_damaged(struct error *err, const char *what)
 		what);
 }
 
-static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
+/* Reads at most 16 digits, and moves the text behind them. */
+static bool memory_view_read_hex(const char **text, uint64_t *out)
 {
-	*out = 0;
-	for (size_t i = 0; i < digits; i++) {
-		const char *alphabet = "0123456789abcdef";
-		const char *at = text[i] ? strchr(alphabet, text[i]) : NULL;
+	const char *alphabet = "0123456789abcdef";
+	const char *start = *text, *at;
 
-		if (!at)
-			return false;
+	*out = 0;
+	for (; *text < start + NAME_DIGITS && **text && (at = strchr(alphabet, **text)); ++*text)
 		*out = *out << 4 | (uint64_t)(at - alphabet);
-	}
-	return true;
+	return *text > start;
+}
+
+static bool memory_view_read_identity(const char *text, uint64_t *out)
+{
+	return memory_view_read_hex(&text, out) && !*text;
 }
 
 static bool memory_view_read_index(const char **text, uint32_t limit, uint32_t *out)
@@ -276,15 +285,14 @@ static int memory_view_read_module(
 		    "fingerprint", &fingerprint, "count", &count, "on", &on, "chosen",
 		    &chosen) != 0)
 		return memory_view_damaged(err, "a module lacks a field");
-	if (!memory_view_read_hex(name, 16, &module->name) || name[16] ||
-		!memory_view_read_hex(fingerprint, 16, &module->fingerprint) || fingerprint[16])
+	if (!memory_view_read_identity(name, &module->name) ||
+		!memory_view_read_identity(fingerprint, &module->fingerprint))
 		return memory_view_damaged(err, "the identity of a module");
 	if (count < 0 || count > MEMORY_SITES_MAX - sites_before)
 		return memory_view_damaged(err, "a module has too many sites");
 	module->count = (uint32_t)count;
-	module->is_on = memory_view_allocate(BITSET_WORDS(module->count), sizeof *module->is_on);
-	module->is_chosen =
-		memory_view_allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
+	module->is_on = array_new(BITSET_WORDS(module->count), sizeof *module->is_on);
+	module->is_chosen = array_new(BITSET_WORDS(module->count), sizeof *module->is_chosen);
 	view->module_count++;
 	return memory_view_read_ranges(on, module, module->is_on) &&
 			       memory_view_read_ranges(chosen, module, module->is_chosen)
@@ -300,7 +308,7 @@ static int memory_view_read_modules(
 
 	if (!json_is_array(modules) || count > MEMORY_MODULES_MAX)
 		return memory_view_damaged(err, "modules");
-	view->modules = memory_view_allocate(count, sizeof *view->modules);
+	view->modules = array_new(count, sizeof *view->modules);
 	for (size_t i = 0; i < count; i++) {
 		int result = memory_view_read_module(json_array_get(modules, i), sites, view, err);
 
@@ -311,22 +319,23 @@ static int memory_view_read_modules(
 	return 0;
 }
 
-#define NAME_DIGITS 16
-
+/* Commas are optional: older findings have names of 16 digits without them. */
 static int memory_view_read_names(
 	const char *text, uint32_t most, variable_name **names, uint32_t *count, struct error *err)
 {
-	const size_t length = strlen(text);
+	while (*text) {
+		variable_name first;
+		uint32_t more = 0;
 
-	if (length % NAME_DIGITS || length / NAME_DIGITS > most)
-		return memory_view_damaged(err, "points");
-	*names = memory_view_allocate(length / NAME_DIGITS, sizeof **names);
-	for (size_t i = 0; i < length; i += NAME_DIGITS) {
-		variable_name name;
-
-		if (!memory_view_read_hex(text + i, NAME_DIGITS, &name) || !name)
+		if (!memory_view_read_hex(&text, &first) || !first)
 			return memory_view_damaged(err, "a point");
-		(*names)[(*count)++] = name;
+		if (*text == '+' && (text++, !memory_view_read_index(&text, most, &more)))
+			return memory_view_damaged(err, "a range of points");
+		if (more >= most - *count || first > UINT64_MAX - (uint64_t)more * NAME_STEP)
+			return memory_view_damaged(err, "too many points");
+		for (uint32_t i = 0; i <= more; i++)
+			ARRAY_APPEND(*names, *count, first + (uint64_t)i * NAME_STEP);
+		text += *text == ',';
 	}
 	return 0;
 }

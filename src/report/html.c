@@ -83,12 +83,22 @@ static void html_add_blocks(json_t *root)
 	block_names_release(&names);
 }
 
+/* Removes what only replays read, megabytes for a large program. */
+static void html_remove_memory(json_t *findings)
+{
+	json_t *finding;
+	size_t index;
+
+	json_array_foreach(findings, index, finding)(void) json_object_del(finding, "memory");
+}
+
 static json_t *html_data_value(const struct report *report)
 {
 	FREE_SCOPED char *text = report_formats[FORMAT_json]->make(report);
 	json_t *root = json_loads(text, 0, NULL);
 
 	BUG_ON(!root);
+	html_remove_memory(json_object_get(root, "findings"));
 	/* A page without findings shows the program of the first campaign. */
 	if (report->campaign_count)
 		json_put(root, "command", json_text(report->campaigns[0].command));

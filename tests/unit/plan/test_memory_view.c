@@ -154,10 +154,15 @@ static void test_memory_view__refuses_damaged_json(void **state)
 		"{\"mode\":\"some\",\"modules\":[],\"points\":\"\"}",
 		"{\"mode\":\"all\",\"modules\":{},\"points\":\"\"}",
 		"{\"mode\":\"all\",\"modules\":[1],\"points\":\"\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000001\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0000000000000000\"}",
-		"{\"mode\":\"all\",\"modules\":[],\"points\":\"000000000000000G\"}",
-		"{\"mode\":\"races\",\"modules\":[],\"points\":\"\",\"racy\":\"05\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"00000000000000001\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"0\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"1G\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\",1\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"1+\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"1+x\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"1+999999999\"}",
+		"{\"mode\":\"all\",\"modules\":[],\"points\":\"fffffffffffffffd+2\"}",
+		"{\"mode\":\"races\",\"modules\":[],\"points\":\"\",\"racy\":\"z\"}",
 		"{\"mode\":\"races\",\"modules\":[],\"points\":\"\",\"racy\":5}",
 		MODULE("4", "4"),
 		MODULE("4", "0-4"),
@@ -180,6 +185,22 @@ static void test_memory_view__refuses_damaged_json(void **state)
 	}
 }
 
+static void test_memory_view__reads_names_of_older_findings(void **state)
+{
+	struct memory_view view;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(memory_view_from_json("{\"mode\":\"all\",\"modules\":[],\"points\":"
+					       "\"00000000000000a1fffffffffffffff1\"}",
+				 &view, &err),
+		0);
+	assert_int_equal(view.point_count, 2);
+	assert_int_equal(view.points[0], 0xa1);
+	assert_int_equal(view.points[1], UINT64_MAX - 14);
+	memory_view_release(&view);
+}
+
 /* A program may share nearly all variables that the table holds. */
 static void test_memory_view__has_as_many_points_as_the_table(void **state)
 {
@@ -191,9 +212,10 @@ static void test_memory_view__has_as_many_points_as_the_table(void **state)
 	view.points = calloc(view.point_count, sizeof *view.points);
 	assert_non_null(view.points);
 	for (uint32_t i = 0; i < view.point_count; i++)
-		view.points[i] = i + 1;
+		view.points[i] = i * 2 + i / 8 + 1;
 	json = memory_view_to_json(&view);
 	assert_non_null(json);
+	assert_true(strlen(json) < view.point_count * 2);
 	assert_int_equal(memory_view_from_json(json, &read, &err), 0);
 	assert_same_view(&view, &read);
 	free(json);
@@ -218,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_memory_view__takes_sites_that_are_on_and_points),
 		cmocka_unit_test(
 			test_memory_view__takes_the_sites_of_unwatched_runs_and_the_failing_one),
+		cmocka_unit_test(test_memory_view__reads_names_of_older_findings),
 		cmocka_unit_test(test_memory_view__has_as_many_points_as_the_table),
 		cmocka_unit_test(test_memory_view__survives_json_and_the_contract),
 		cmocka_unit_test(test_memory_view__of_a_plain_program_is_nothing),
