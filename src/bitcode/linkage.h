@@ -7,7 +7,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "bitcode/flow.h"
+#include "bitcode/flow/flow.h"
 #include "bitcode/program.h"
 #include "bitcode/value_map.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/strbuf.h"
 #include "bitcode/bitcode.h"
-#include "bitcode/flow.h"
+#include "bitcode/flow/flow.h"
 #include "bitcode/linkage.h"
 #include "bitcode/program.h"
 #include "bitcode/value_map.h"

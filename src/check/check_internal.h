@@ -28,7 +28,7 @@
 #include "platform/platform.h"
 #include "raddle_check.h"
 #include "runtime/restart.h"
-#include "strategies/replay.h"
+#include "strategies/replay/replay.h"
 
 /* ---- room.c ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/json_value.h"
-#include "report/layout_internal.h"
+#include "report/text/layout.h"
 
 #define LABEL_COLUMNS 5
 

@@ -3,7 +3,7 @@
 
 #include "base/strbuf.h"
 #include "report/format.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 void report_explanation(const struct store_document *documents, uint32_t count, const char *finding,
 	const struct report_style *style, struct strbuf *out);

@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
-#include "report/block_names.h"
+#include "report/text/block_names.h"
 #include "report/format.h"
 #include "report/json_value.h"
 

@@ -10,7 +10,7 @@
 #include "base/visible.h"
 #include "report/format.h"
 #include "report/suite.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 static void junit_add_escaped(struct strbuf *out, const char *text)
 {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define UNDO_RANGES_MAX 64 /* most ranges that a checkpoint can have */
+#define STANDARD_DESCRIPTORS 3
 
 /* Offsets of files that are open at the starting point: a run's reads must not change the next
  * run. can_reopen: also duplicates the descriptors, to reopen what a run closes. Their high

@@ -7,8 +7,8 @@
 
 #include "base/bug.h"
 #include "commands/run/run_like.h"
-#include "commands/test/test_framework.h"
-#include "commands/test/test_list.h"
+#include "commands/test/suite/test_framework.h"
+#include "commands/test/suite/test_list.h"
 #include "fuzz/fuzz_targets.h"
 
 /* The names are arguments of a program, one line each, and differ. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "commands/explain/explain_internal.h"
 #include "process/launch.h"
 #include "store/store.h"
 #include "plan/strategy_option.h"
@@ -108,7 +107,7 @@ static int cmd_explain_say(
 	FREE_SCOPED char *text = NULL;
 
 	terminal_hint("%s", result->notes.text);
-	if (result->explain->is_disturbed)
+	if (explain_is_disturbed(result->explain))
 		terminal_hint(
 			"note: a run beside other processes of the program did not repeat alone; from then on raddle made one run at a time, as with -j 1\n");
 	if (!is_json) {

@@ -4,13 +4,12 @@
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/search.h"
-#include "commands/explain/explain_internal.h"
 #include "commands/explain/explain_orders_words.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
-#include "report/block_names.h"
-#include "report/text.h"
+#include "report/text/block_names.h"
+#include "report/text/text.h"
 
 /* Rows of the two runs side by side, for a screen of 24 lines. */
 #define RUN_ROWS 9u
@@ -65,7 +64,7 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 {
 	const struct pattern *pattern = &answer->record->pattern;
 	const struct finding_step *step = explain_answer_step(answer, access);
-	struct symbols *symbols = result->explain->symbols;
+	struct symbols *symbols = explain_symbols(result->explain);
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);

@@ -7,9 +7,9 @@
 
 #include "analyses/patterns.h"
 #include "base/strbuf.h"
-#include "commands/explain/explain.h"
-#include "commands/explain/explain_cause.h"
-#include "commands/explain/explain_orders.h"
+#include "commands/explain/runs/explain.h"
+#include "commands/explain/runs/explain_cause.h"
+#include "commands/explain/runs/explain_orders.h"
 
 #define EXPLAIN_ANSWERS_MAX 8u
 

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "report/documents.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 static void show_finding_put(struct strbuf *text, FILE *stream)
 {

@@ -12,7 +12,7 @@
 #include "commands/run/run_options.h"
 #include "commands/test/test_explore.h"
 #include "commands/test/test_junit.h"
-#include "commands/test/test_listing.h"
+#include "commands/test/suite/test_listing.h"
 #include "commands/test/test_print.h"
 #include "process/launch.h"
 

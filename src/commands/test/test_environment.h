@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "commands/test/test_suite.h"
+#include "commands/test/suite/test_suite.h"
 
 struct test_environment {
 	char **before; /* the changed variables: NAME=VALUE, or NAME if it was not set. Owned */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "commands/test/test_suite.h"
+#include "commands/test/suite/test_suite.h"
 #include "explore/campaign.h"
 
 struct test_explore {

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/visible.h"
-#include "commands/test/test_output.h"
+#include "commands/test/suite/test_output.h"
 #include "process/target.h"
 #include "report/json_value.h"
 

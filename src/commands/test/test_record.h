@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "commands/test/test_suite.h"
+#include "commands/test/suite/test_suite.h"
 #include "plan/settings.h"
 #include "store/store.h"
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "commands/test/test_suite.h"
+#include "commands/test/suite/test_suite.h"
 
 /* Time of the first slice of a case. time_ns: budget of the suite; 0: no limit. */
 uint64_t test_share_first_ns(uint64_t time_ns, uint32_t cases);

@@ -1,7 +1,7 @@
 /*
  * Samples schedules with few preemptions instead of a failing one. The failing run shows which
  * accesses race or conflict. A sampled run makes few preemptions, 4 or 16, at the sites of such
- * accesses (strategies/replay_preempt.h), and none elsewhere. Those without effect are left out.
+ * accesses (strategies/replay/replay_preempt.h), and none elsewhere. Those without effect are left out.
  *
  * Sites count, not steps: a site's operations may be spread over the whole run. Sites of operations
  * shortly before the failure are drawn more often. Half of the runs draw from the sites that race, if

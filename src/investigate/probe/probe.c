@@ -8,7 +8,7 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* Number of priority falls (strategies/replay.h) for which a probe's replay state has space. Plans in other
+/* Number of priority falls (strategies/replay/replay.h) for which a probe's replay state has space. Plans in other
  * modes keep their operations, preemptions or inner strategy in that space. */
 #define FALLS_MAX (UINT32_C(1) << 20)
 

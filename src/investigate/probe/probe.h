@@ -14,9 +14,9 @@
 #include "plan/memory_view.h"
 #include "plan/settings.h"
 #include "worker/worker.h"
-#include "strategies/replay.h"
-#include "strategies/replay_observe.h"
-#include "strategies/replay_preempt.h"
+#include "strategies/replay/replay.h"
+#include "strategies/replay/replay_observe.h"
+#include "strategies/replay/replay_preempt.h"
 #include "strategies/strategy.h"
 
 struct probe_idle;

@@ -18,7 +18,7 @@
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
-#include "runtime/restart/undo_internal.h"
+#include "runtime/undo.h"
 #include "runtime/runtime.h"
 
 #ifndef PR_GET_TID_ADDRESS

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "strategies/replay.h"
+#include "strategies/replay/replay.h"
 #include "support/simulated_program.h"
 #include "support/strategy_state.h"
 
