@@ -89,6 +89,8 @@ static inline bool memory_mode_needs_races(uint32_t mode)
 #define VARIABLE_FOCUSED 128u /* is_filtered: one of the points of this run */
 /* Used in struct memory_known only: the allocation site of its allocation was looked up */
 #define VARIABLE_PLACED 256u
+/* Used in struct memory_known only: the address was in a freed block when the entry was made */
+#define VARIABLE_FREED 512u
 
 /* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0:
  * free. [guest] */

@@ -133,6 +133,7 @@ struct heap_block {
 	uint32_t ordinal; /* number among the blocks of this site and thread, from 1 */
 	uint32_t loop;	  /* number among the blocks of this call stack, from 1; 0: not counted */
 	bool is_used;	  /* this run has accessed it */
+	bool is_freed;
 };
 
 /* Called when the process loads its first instrumented code; later calls do nothing. */
@@ -145,8 +146,9 @@ bool heap_find(const void *address, struct heap_block *out);
 variable_name memory_variable_name(const void *address);
 /* Same as memory_variable_name(), with general registers only; returns 0 if that is impossible. */
 variable_name memory_quick_name(const void *address);
-/* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. */
-variable_name memory_lasting_name(const void *address);
+/* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. Sets
+ * `is_freed`: the address is in a freed block. */
+variable_name memory_lasting_name(const void *address, bool *is_freed);
 /* Hash of the group of a block's granule, for memory_group_name(). `granule`: its number in the
  * block. */
 static inline uint64_t memory_block_group(const struct heap_block *block, uint64_t granule)
@@ -159,9 +161,8 @@ bool memory_is_own_stack(const void *address);
 /* Returns the name of a synchronisation object; 0: neither in a recorded heap block nor on a
  * stack. */
 object_name memory_object_name(const void *address);
-/* Notes that the block is freed: accesses to it must be examined again. */
-void memory_given_back(uintptr_t start, size_t bytes);
-/* Notes that memory changed or lost its name. SIZE_MAX bytes: all memory may have. */
+/* Notes that memory changed or lost its name, or was freed: accesses to it must be examined again. SIZE_MAX
+ * bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
 /* Returns the name of code, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);

@@ -252,8 +252,9 @@ variable_name memory_variable_name(const void *address)
 	return (variable_name)((uintptr_t)address / 8 + 1) + (lives << 32);
 }
 
-variable_name memory_lasting_name(const void *address)
+variable_name memory_lasting_name(const void *address, bool *is_freed)
 {
+	*is_freed = (uintptr_t)address < freed_end;
 	return has_lasting_names ? memory_quick_name(address) : 0;
 }
 

@@ -247,7 +247,8 @@ static struct heap_block heap_describe(
 		.thread = stream->thread,
 		.ordinal = record->ordinal,
 		.loop = record->loop,
-		.is_used = record->is_used};
+		.is_used = record->is_used,
+		.is_freed = record->is_freed};
 }
 
 static bool heap_find_record(
@@ -331,7 +332,7 @@ static void heap_forget(uintptr_t start, uint64_t site)
 	if (heap_is_window(start)) {
 		heap_frees_note(start, site, heap.run + 1);
 		if (record->is_used)
-			memory_given_back(start, record->bytes);
+			memory_renamed(start, record->bytes);
 		return;
 	}
 	memory_renamed(0, SIZE_MAX);

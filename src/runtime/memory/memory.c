@@ -191,6 +191,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 						      : memory_next_granule(start, end, at);
 		if (!known)
 			return false;
+		visit->is_freed |= known->flags & VARIABLE_FREED &&
+				   !(access->site_state && *access->site_state & SITE_RESTED);
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
 			/* The process that makes the variable a point may know only some of its
@@ -417,7 +419,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
-	visit->is_waiting = visit->would_wait = visit->is_sampled = false;
+	visit->is_waiting = visit->would_wait = visit->is_sampled = visit->is_freed = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_site_news = true;
@@ -432,8 +434,8 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_named)
 		memory_count(memory, visit);
 	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
-		visit->would_wait || turn_is_wanted || memory_model_needs(access) ||
-		memory_must_report(memory, visit) ||
+		visit->would_wait || visit->is_freed || turn_is_wanted ||
+		memory_model_needs(access) || memory_must_report(memory, visit) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	if (!visit->is_sampled)
@@ -485,7 +487,7 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	if (!visit->point) {
 		memory_pass(visit);
-		if (visit->reported)
+		if (visit->reported || visit->is_freed)
 			memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 		return;
 	}

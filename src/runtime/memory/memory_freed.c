@@ -1,6 +1,5 @@
-/* Freeing a block counts as a write of the whole block, and a later access is a failure; only for
- * blocks that instrumented code has accessed. A use after free is detected until the allocator
- * reuses the memory (heap.h). */
+/* Freeing a block counts as a write of the whole block, if instrumented code has accessed it. A later access at a site
+ * that is on is a failure. A use after free is detected until the allocator reuses the memory (heap.h). */
 #include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/heap.h"

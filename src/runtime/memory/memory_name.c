@@ -205,20 +205,24 @@ static variable_name memory_name_in_block(const struct heap_block *block, uintpt
 	return memory_group_name(memory_block_group(block, granule), granule);
 }
 
-variable_name memory_lasting_name(const void *pointer)
+variable_name memory_lasting_name(const void *pointer, bool *is_freed)
 {
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
 
+	*is_freed = false;
 	/* A freed block keeps its name: a use after free accesses the same variable. */
-	if (heap_find_any((const void *)address, &block))
+	if (heap_find_any((const void *)address, &block)) {
+		*is_freed = block.is_freed;
 		return memory_name_in_block(&block, address);
+	}
 	return engine_static_name((const void *)address);
 }
 
 variable_name memory_quick_name(const void *pointer)
 {
-	const variable_name name = memory_lasting_name(pointer);
+	bool is_freed;
+	const variable_name name = memory_lasting_name(pointer, &is_freed);
 
 	return name || !stack_standard_bytes
 		       ? name

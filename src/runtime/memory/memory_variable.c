@@ -51,17 +51,12 @@ void memory_renamed(uintptr_t start, size_t bytes)
 	}
 }
 
-void memory_given_back(uintptr_t start, size_t bytes)
-{
-	if (sites_memory())
-		quick_forget(start, bytes);
-}
-
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
 	const uint64_t granule = at / GRANULE_BYTES;
-	variable_name name = memory_lasting_name((const void *)at);
+	bool is_freed;
+	variable_name name = memory_lasting_name((const void *)at, &is_freed);
 	const bool is_lasting = name != 0;
 	struct memory_variable *variable;
 	struct memory_known *known = &passing;
@@ -86,6 +81,8 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		known->flags = variable->flags;
 		known->allocated_at = variable->allocated_at;
 	}
+	if (is_freed)
+		known->flags |= VARIABLE_FREED;
 	return known;
 }
 

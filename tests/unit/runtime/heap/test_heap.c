@@ -79,12 +79,6 @@ uint64_t memory_code_name(uint64_t address)
 	return address;
 }
 
-void memory_given_back(uintptr_t start, size_t bytes)
-{
-	(void)start;
-	(void)bytes;
-}
-
 static unsigned blocks_reported;
 
 void filter_add_block(const struct heap_block *block)

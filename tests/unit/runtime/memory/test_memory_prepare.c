@@ -245,6 +245,24 @@ static void test_memory_freed__ends_the_run_of_a_later_user(void **state)
 	assert_int_equal(failed.kind, OUTCOME_DOUBLE_FREE);
 }
 
+/* The variable is not known, or only one thread has accessed it. */
+static void test_memory_freed__ends_the_run_of_a_first_user(void **state)
+{
+	(void)state;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x900, 8);
+	memory_renamed(0x900, 8);
+	freed_end = 0x908;
+	memory->sites[1] |= SITE_RESTED; /* would be off in a replay */
+	access_by(0, 1, SITE_STORE, 0x900, 8);
+	assert_int_equal(failed.kind, OUTCOME_NONE);
+	memory_renamed(0x900, 8);
+	access_by(0, 0, SITE_STORE, 0x900, 8);
+	assert_int_equal(failed.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(points, 0);
+	assert_int_equal(memory->failed_site, 1);
+}
+
 /* With a race detector, plain accesses are points only after their variable has raced. */
 static void test_memory__plain_accesses_are_reported_until_they_race(void **state)
 {
@@ -404,6 +422,7 @@ int main(void)
 		TEST(test_memory_freed__is_a_write_that_shares_memory),
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
 		TEST(test_memory_freed__ends_the_run_of_a_later_user),
+		TEST(test_memory_freed__ends_the_run_of_a_first_user),
 		TEST(test_memory__plain_accesses_are_reported_until_they_race),
 		TEST(test_memory_freed__depends_on_no_other_run_of_the_round),
 		TEST(test_memory_freed__ends_the_run_at_racy_sites_and_others),

@@ -335,7 +335,7 @@ static void test_lease__memory_that_is_freed_is_looked_at(void **state)
 	assert_false(passes(0, SITE_STORE, 0x100));
 	site_perform();
 	assert_true(passes(0, SITE_STORE, 0x100));
-	memory_given_back(0x100, 8);
+	memory_renamed(0x100, 8);
 	freed_end = 0x108;
 	assert_false(passes(0, SITE_STORE, 0x100));
 	site_perform();
