@@ -129,14 +129,34 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 	uint32_t low;
 
 	SEARCH(low, 0, index->count, memory->blocks[index->order[low]].start <= access->address);
-	while (low-- && index->ends[low] > access->address) {
-		const struct memory_block *block = &memory->blocks[index->order[low]];
+	/* One round for all blocks with the same start, which are ordered by the time of their allocation. */
+	while (low && index->ends[low - 1] > access->address) {
+		const uint64_t start = memory->blocks[index->order[low - 1]].start;
+		const struct memory_block *block;
+		uint32_t first, later;
 
-		if (access->address - block->start < block->bytes &&
-			block->made_step <= access->step && (!found || block > found))
-			found = block;
+		SEARCH(first, 0, low, memory->blocks[index->order[first]].start < start);
+		SEARCH(later, first, low,
+			memory->blocks[index->order[later]].made_step <= access->step);
+		for (low = first; later > first; later--) {
+			block = &memory->blocks[index->order[later - 1]];
+			if (access->address - start >= block->bytes)
+				continue;
+			if (!found || block > found)
+				found = block;
+			break;
+		}
 	}
 	return found;
+}
+
+uint32_t symbols_block_number(struct symbols *symbols, const struct symbols_memory *memory,
+	uint64_t address, uint64_t step)
+{
+	const struct symbols_access access = {.address = address, .step = step};
+	const struct memory_block *block = blocks_at(symbols, memory, &access);
+
+	return block ? (uint32_t)(block - memory->blocks) + 1 : 0;
 }
 
 struct type_search {

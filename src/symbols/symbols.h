@@ -108,6 +108,11 @@ bool symbols_describe_local(
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
+/* Returns the number, from 1, of the heap block that contains the address at that step. A freed block counts until its
+ * memory is allocated again. Returns 0 if there is none. */
+uint32_t symbols_block_number(struct symbols *symbols, const struct symbols_memory *memory,
+	uint64_t address, uint64_t step);
+
 /* Forgets what is known of the heap blocks of another run, which may lie at the same addresses. */
 void symbols_forget_blocks(struct symbols *symbols);
 

@@ -58,16 +58,20 @@ void builder_note_accesses(struct builder *builder);
 /* "main.0"; "a thread" for an unknown index. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
 /*
- * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; returns NULL if there is none.
- * The caller frees it.
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; returns NULL if there is none. `step`: when the
+ * object is used, because its memory may hold another object later; UINT64_MAX: at the end of the run. The caller frees
+ * the text.
  */
-char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
+char *builder_object(
+	const struct builder *builder, enum op_kind kind, uint64_t address, uint64_t step);
+/* The memory of the described run, for questions to symbols.h. */
+struct symbols_memory builder_symbols_memory(const struct builder *builder);
 /* "counter", "((struct account *)malloc at bank.c:41, #3).balance". The caller frees it. */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
 /* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. Returns
  * false if the object has no name. */
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
-	uint64_t address, struct strbuf *out);
+	uint64_t address, uint64_t step, struct strbuf *out);
 /* The object of an event. Returns NULL if there is no object. The caller frees the text. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
 /* The event's verb: "accepts on", "sends SIGUSR1 to the process", "times out waiting on". The caller frees the text. */
@@ -77,7 +81,7 @@ char *builder_event_verb(const struct trace_event *event);
 char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
 /* Adds " #3 first used at pool.c:12 by main.0", or nothing if the trace has no use. */
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
-	struct strbuf *out);
+	uint64_t step, struct strbuf *out);
 /* The object of an event other than an access to memory; returns NULL if there is none. The caller
  * frees the text. */
 char *builder_operand(const struct builder *builder, const struct trace_event *event);

@@ -8,7 +8,7 @@
 /* Limit on the modules without debug information that a finding lists. */
 #define NOTICES_MAX 4
 
-static struct symbols_memory memory_of(const struct builder *builder)
+struct symbols_memory builder_symbols_memory(const struct builder *builder)
 {
 	return (struct symbols_memory){.pid = builder->source->pid,
 		.threads = builder->threads,
@@ -39,7 +39,7 @@ static bool memory_words_is_access(const struct trace_event *event)
 
 void builder_note_accesses(struct builder *builder)
 {
-	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_memory memory = builder_symbols_memory(builder);
 
 	for (uint64_t i = 0; builder->symbols && i < builder->source->event_count; i++) {
 		const struct symbols_access access =
@@ -132,7 +132,7 @@ static bool memory_words_add_shared_local(const struct builder *builder, uint64_
 	uint64_t address, uint64_t bytes, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
-	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_memory memory = builder_symbols_memory(builder);
 	const struct symbols_thread *owner = symbols_stack_owner(&memory, address);
 
 	for (uint64_t i = memory_words_event_from(source, step); owner && i < source->event_count;
@@ -161,7 +161,7 @@ static bool memory_words_add_object_local(const struct builder *builder, enum ob
 
 char *builder_memory(const struct builder *builder, const struct symbols_access *access)
 {
-	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_memory memory = builder_symbols_memory(builder);
 	const struct symbols_thread *owner;
 	struct strbuf text = STRBUF_EMPTY;
 
@@ -175,16 +175,16 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 	strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
 	if (owner)
 		strbuf_addf(&text, " on the stack of %s", owner->path);
-	builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
+	builder_add_first_use(builder, OBJECT_MEMORY, access->address, access->step, &text);
 	return strbuf_detach(&text);
 }
 
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
-	uint64_t address, struct strbuf *out)
+	uint64_t address, uint64_t step, struct strbuf *out)
 {
-	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_memory memory = builder_symbols_memory(builder);
 	const struct symbols_access access = {.address = address,
-		.step = UINT64_MAX,
+		.step = step,
 		.is_brief = true,
 		.bytes = class == OBJECT_FUTEX ? sizeof(uint32_t) : 0,
 		.object_bytes = object_bytes[class]};

@@ -94,7 +94,8 @@ char *builder_operand(const struct builder *builder, const struct trace_event *e
 	if (name)
 		return name;
 	if (class != OBJECT_THREAD || !event->other)
-		return builder_object(builder, (enum op_kind)event->kind, event->address);
+		return builder_object(
+			builder, (enum op_kind)event->kind, event->address, event->step);
 	/* A thread that acts on itself is not repeated as the object. */
 	if (event->other - 1 != event->thread)
 		BUG_ON(asprintf(&name, "thread %s",
@@ -109,5 +110,7 @@ char *builder_wait_object(const struct builder *builder, const struct wait_edge 
 			     ? operations_descriptor_name(edge->number)
 			     : NULL;
 
-	return name ? name : builder_object(builder, (enum op_kind)edge->op, edge->object_address);
+	return name ? name
+		    : builder_object(
+			      builder, (enum op_kind)edge->op, edge->object_address, UINT64_MAX);
 }

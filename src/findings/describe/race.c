@@ -86,8 +86,9 @@ static char *race_held_words(
 	if (!held.count)
 		return NULL;
 	for (unsigned i = 0; i < held.count; i++) {
-		FREE_SCOPED char *object = builder_object(
-			builder, (enum op_kind)held.taken[i]->kind, held.taken[i]->address);
+		FREE_SCOPED char *object =
+			builder_object(builder, (enum op_kind)held.taken[i]->kind,
+				held.taken[i]->address, held.taken[i]->step);
 
 		strbuf_addf(&text, "%s%.*s", i ? ", " : "", finding_short_name(object), object);
 	}
@@ -100,7 +101,8 @@ char *builder_race_variable(const struct builder *builder, bool is_brief)
 	const bool is_live = outcome_is_of_pair(outcome->kind) || !outcome->other_step;
 
 	if (outcome_is_of_destroyed(outcome))
-		return builder_object(builder, (enum op_kind)outcome->op, outcome->address);
+		return builder_object(
+			builder, (enum op_kind)outcome->op, outcome->address, UINT64_MAX);
 	/* A free concerns the whole block, which keeps the name that it had before. */
 	return builder_memory(
 		builder, &(struct symbols_access){.address = outcome->address,

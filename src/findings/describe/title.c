@@ -104,7 +104,7 @@ static void title_misuse(
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const enum op_kind acquire = outcome->op ? (enum op_kind)outcome->op : OP_MUTEX_LOCK;
-	FREE_SCOPED char *object = builder_object(builder, acquire, outcome->address);
+	FREE_SCOPED char *object = builder_object(builder, acquire, outcome->address, UINT64_MAX);
 
 	strbuf_addf(
 		out, "%s %s %s", title_failing_thread(builder), verb, object ? object : "a lock");

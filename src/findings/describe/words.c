@@ -13,10 +13,12 @@
 /* Deeper stacks lose their outermost frames. */
 #define STACK_ADDRESSES_MAX 64
 
-/* Memory may serve as a mutex first and as a semaphore later, so the class belongs to the key. */
+/* Memory may serve as a mutex first and as a semaphore later, and may be freed and allocated again between two objects.
+ * The class and the heap block therefore belong to the key. */
 struct object_key {
 	uint64_t address;
 	uint64_t class;
+	uint64_t block; /* symbols_block_number() */
 };
 
 struct first_use {
@@ -27,13 +29,24 @@ struct first_use {
 	UT_hash_handle hh;
 };
 
-static struct first_use *words_find_first_use(
-	const struct builder *builder, enum object_class class, uint64_t address)
+static struct object_key words_key(
+	const struct builder *builder, enum object_class class, uint64_t address, uint64_t step)
 {
-	const struct object_key key = {.address = address, .class = class};
+	const struct symbols_memory memory = builder_symbols_memory(builder);
+
+	return (struct object_key){.address = address,
+		.class = class,
+		.block = builder->symbols
+				 ? symbols_block_number(builder->symbols, &memory, address, step)
+				 : 0};
+}
+
+static struct first_use *words_find_first_use(
+	const struct builder *builder, const struct object_key *key)
+{
 	struct first_use *use;
 
-	HASH_FIND(hh, builder->first_uses, &key, sizeof key, use);
+	HASH_FIND(hh, builder->first_uses, key, sizeof *key, use);
 	return use;
 }
 
@@ -44,12 +57,14 @@ void builder_note_first_uses(struct builder *builder)
 	for (uint64_t i = 0; i < builder->source->event_count; i++) {
 		const struct trace_event *event = &builder->source->events[i];
 		const enum object_class class = op_descriptions[event->kind].object;
+		const struct object_key key =
+			words_key(builder, class, event->address, event->step);
 		struct first_use *use;
 
-		if (!event->address || words_find_first_use(builder, class, event->address))
+		if (!event->address || words_find_first_use(builder, &key))
 			continue;
 		use = array_new(1, sizeof *use);
-		use->key = (struct object_key){.address = event->address, .class = class};
+		use->key = key;
 		use->event = event;
 		use->number = ++counts[class];
 		HASH_ADD(hh, builder->first_uses, key, sizeof use->key, use);
@@ -111,9 +126,10 @@ static void words_add_thread_name(
 }
 
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
-	struct strbuf *out)
+	uint64_t step, struct strbuf *out)
 {
-	const struct first_use *use = words_find_first_use(builder, class, address);
+	const struct object_key key = words_key(builder, class, address, step);
+	const struct first_use *use = words_find_first_use(builder, &key);
 	struct finding_frame frame;
 
 	if (!use)
@@ -145,20 +161,21 @@ static void words_add_noun(const struct builder *builder, enum object_class clas
 /* Names a futex after the variable that contains it. In a library's own object that name tells
  * nothing: then where the object is first used, and where the program made it. */
 static void words_add_futex_name(
-	const struct builder *builder, uint64_t address, struct strbuf *out)
+	const struct builder *builder, uint64_t address, uint64_t step, struct strbuf *out)
 {
 	static const char block[] = "((std::", made[] = " *)", at[] = " at ";
 	STRBUF_SCOPED name = STRBUF_EMPTY;
 	char *location, *end;
 
 	if (!words_add_static_name(builder, address, &name))
-		(void)builder_add_placed_name(builder, OBJECT_FUTEX, address, &name); /* or empty */
+		/* The name may stay empty. */
+		(void)builder_add_placed_name(builder, OBJECT_FUTEX, address, step, &name);
 	location = strstr(name.text, block) ? strstr(name.text, made) : NULL;
 	location = location ? strstr(location, at) : NULL;
 	if (name.length && !location && !strstr(name.text, "::__")) {
 		strbuf_adds(out, name.text);
 	} else {
-		builder_add_first_use(builder, OBJECT_FUTEX, address, out);
+		builder_add_first_use(builder, OBJECT_FUTEX, address, step, out);
 		end = location ? strstr(location, ", #") : NULL;
 		if (end)
 			strbuf_addf(out, ", made%.*s", (int)(end - location), location);
@@ -182,41 +199,44 @@ static void words_name_guard(struct strbuf *text)
 	free(variable);
 }
 
-static char *words_object(const struct builder *builder, enum object_class class, uint64_t address)
+static char *words_object(
+	const struct builder *builder, enum object_class class, uint64_t address, uint64_t step)
 {
 	struct strbuf text = STRBUF_EMPTY;
 
 	if (class == OBJECT_MEMORY)
 		return builder_memory(
-			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
+			builder, &(struct symbols_access){.address = address, .step = step});
 	if (class == OBJECT_THREAD) {
 		words_add_thread_name(builder, address, &text);
 		return strbuf_detach(&text);
 	}
 	words_add_noun(builder, class, address, &text);
 	if (class == OBJECT_FUTEX)
-		words_add_futex_name(builder, address, &text);
+		words_add_futex_name(builder, address, step, &text);
 	else if (!words_add_static_name(builder, address, &text) &&
-		 !builder_add_placed_name(builder, class, address, &text))
-		builder_add_first_use(builder, class, address, &text);
+		 !builder_add_placed_name(builder, class, address, step, &text))
+		builder_add_first_use(builder, class, address, step, &text);
 	words_name_guard(&text);
 	return strbuf_detach(&text);
 }
 
 /* A long run has millions of steps and few objects: each object is named once. */
-char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
+char *builder_object(
+	const struct builder *builder, enum op_kind kind, uint64_t address, uint64_t step)
 {
 	const enum object_class class = op_descriptions[kind].object;
+	const struct object_key key = words_key(builder, class, address, step);
 	struct first_use *use;
 
 	/* The verb already names the object of a child or a signal. */
 	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
 		return NULL;
-	use = words_find_first_use(builder, class, address);
+	use = words_find_first_use(builder, &key);
 	if (!use)
-		return words_object(builder, class, address);
+		return words_object(builder, class, address, step);
 	if (!use->object)
-		use->object = words_object(builder, class, address);
+		use->object = words_object(builder, class, address, step);
 	return string_copy(use->object);
 }
 

@@ -76,7 +76,7 @@ bool builder_barrier_cause(
 
 	if (!wait || !wait->number || builder->source->event_count == 0)
 		return false;
-	barrier = builder_object(builder, OP_BARRIER_LEAVE, wait->object_address);
+	barrier = builder_object(builder, OP_BARRIER_LEAVE, wait->object_address, UINT64_MAX);
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		waiting += outcome->waits[i].op == OP_BARRIER_LEAVE &&
 			   outcome->waits[i].object_address == wait->object_address;

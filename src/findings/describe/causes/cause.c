@@ -201,7 +201,7 @@ static void cause_add_destroyed_lock(
 
 	if (thread_same(outcome->other_thread, THREAD_NONE) || !outcome->other_site)
 		return;
-	lock = builder_object(builder, (enum op_kind)outcome->op, outcome->address);
+	lock = builder_object(builder, (enum op_kind)outcome->op, outcome->address, UINT64_MAX);
 	since = builder_held_since(builder, &edge);
 	for (uint64_t i = builder->source->event_count; i-- > 0;)
 		if (builder->source->events[i].address == outcome->address &&
@@ -233,7 +233,7 @@ static void cause_add_unheld_lock(
 	const struct finding_source *source = builder->source;
 	const struct outcome *outcome = source->outcome;
 	FREE_SCOPED char *lock =
-		builder_object(builder, (enum op_kind)outcome->op, outcome->address);
+		builder_object(builder, (enum op_kind)outcome->op, outcome->address, UINT64_MAX);
 	/* The search has passed the failing call, which is an unlock or a condition wait. */
 	bool has_failed = false;
 
