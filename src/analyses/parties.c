@@ -41,45 +41,28 @@ struct shared_location {
 	bool is_shared, is_written;
 };
 
-struct shared_locations {
-	struct shared_location *slots;
-	uint64_t capacity;
-};
-
-static struct shared_location *parties_find_location(
-	const struct shared_locations *locations, uint64_t location)
-{
-	return slots_find(
-		locations->slots, locations->capacity, sizeof *locations->slots, location);
-}
-
-static void parties_note_unit(const struct shared_locations *locations,
-	const struct unit_trace *trace, const struct unit *unit)
+static void parties_note_unit(
+	struct slots *locations, const struct unit_trace *trace, const struct unit *unit)
 {
 	for (uint32_t at = 0; at < unit->count; at++) {
 		const struct unit_access *access = unit_trace_access(trace, unit, at);
 		struct shared_location *location =
-			parties_find_location(locations, access->location);
+			slots_get(locations, sizeof *location, access->location);
 
-		if (!location->location)
-			*location = (struct shared_location){
-				.location = access->location, .thread = unit->thread};
+		if (!location) {
+			location = slots_add(locations, sizeof *location, access->location);
+			location->thread = unit->thread;
+		}
 		location->is_shared |= location->thread != unit->thread;
 		location->is_written |= access->is_write;
 	}
 }
 
-static struct shared_locations parties_find_shared(
+static struct slots parties_find_shared(
 	const struct unit_trace *trace, const struct unit_instance *instance)
 {
-	struct shared_locations locations = {.capacity = 64};
-	uint32_t total = 0;
+	struct slots locations = {0};
 
-	for (uint32_t i = 0; i < instance->unit_count; i++)
-		total += trace->units[instance->units[i]].count;
-	while (locations.capacity < 2 * (uint64_t)total)
-		locations.capacity *= 2;
-	locations.slots = array_new(locations.capacity, sizeof *locations.slots);
 	for (uint32_t i = 0; i < instance->unit_count; i++)
 		parties_note_unit(&locations, trace, &trace->units[instance->units[i]]);
 	return locations;
@@ -88,8 +71,8 @@ static struct shared_locations parties_find_shared(
 struct making {
 	const struct unit_trace *trace;
 	const struct unit *unit;
-	const struct shared_locations *locations;
-	uint32_t *kept; /* indices of accesses */
+	const struct slots *locations; /* struct shared_location */
+	uint32_t *kept;		       /* indices of accesses */
 	uint32_t count, most;
 	bool is_whole;
 };
@@ -135,8 +118,8 @@ static void parties_choose_accesses(struct making *making)
 
 	for (uint32_t at = 0; at < making->unit->count && making->count < making->most; at++) {
 		const uint32_t index = trace->unit_accesses[making->unit->first + at];
-		const struct shared_location *location =
-			parties_find_location(making->locations, trace->accesses[index].location);
+		const struct shared_location *location = slots_get(making->locations,
+			sizeof(struct shared_location), trace->accesses[index].location);
 
 		if ((making->is_whole && !(location->is_shared && location->is_written)) ||
 			(!making->is_whole && parties_replaces(making, index)))
@@ -247,7 +230,7 @@ void party_pool_add(
 {
 	for (uint32_t i = 0; i < trace->instance_count; i++) {
 		const struct unit_instance *instance = &trace->instances[i];
-		struct shared_locations locations;
+		struct slots locations;
 		struct party_set *set;
 
 		if (instance->kind == UNIT_NO_SET)
@@ -270,7 +253,7 @@ void party_pool_add(
 			free(making.kept);
 		}
 		pool->is_cut |= set->is_cut;
-		free(locations.slots);
+		slots_release(&locations);
 	}
 	pool->is_cut |= trace->is_cut;
 }

@@ -3,16 +3,12 @@
 
 #include <stdint.h>
 
+#include "base/slots.h"
+
 #define NUMBER_MAP_NONE UINT32_MAX
 
-struct number_map_slot {
-	uint64_t key; /* of slots.h */
-	uint32_t number;
-};
-
 struct number_map {
-	struct number_map_slot *slots;
-	uint64_t count, capacity;
+	struct slots slots;
 };
 
 void number_map_release(struct number_map *map);

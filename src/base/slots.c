@@ -5,22 +5,27 @@
 
 #include "base/array.h"
 
-void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least)
+#define SLOTS_FIRST 256
+
+void slots_grow(struct slots *slots, size_t bytes)
 {
-	const uint64_t before = *capacity;
-	void *larger;
+	struct slots larger = {.count = slots->count,
+		.capacity = slots->capacity ? 2 * slots->capacity : SLOTS_FIRST};
 
-	if (2 * (count + 1) <= before)
-		return slots;
-	*capacity = before ? 2 * before : least;
-	larger = array_new(*capacity, bytes);
-	for (uint64_t i = 0; i < before; i++) {
-		const char *slot = (const char *)slots + i * bytes;
+	larger.items = array_new(larger.capacity, bytes);
+	for (uint64_t i = 0; i < slots->capacity; i++) {
+		const char *slot = (const char *)slots->items + i * bytes;
+		const uint64_t key = *(const uint64_t *)(const void *)slot;
 
-		if (*(const uint64_t *)slot)
-			memcpy(slots_find(larger, *capacity, bytes, *(const uint64_t *)slot), slot,
-				bytes);
+		if (key)
+			memcpy(slots_find(&larger, bytes, key), slot, bytes);
 	}
-	free(slots);
-	return larger;
+	free(slots->items);
+	*slots = larger;
+}
+
+void slots_release(struct slots *slots)
+{
+	free(slots->items);
+	*slots = (struct slots){0};
 }

@@ -368,7 +368,6 @@ void solver_open(struct solver *solver, const struct solver_question *question)
 		.window = question->window,
 		.has_open_addresses = question->has_open_addresses,
 		.end_ns = question->end_ns};
-	solver->terms = slots_reserve(NULL, &solver->term_capacity, sizeof *solver->terms, 0, 1024);
 	solver->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
 	Z3_set_error_handler(solver->z3, solver_ignore_error);
@@ -399,7 +398,7 @@ void solver_close(struct solver *solver)
 	solver_release_conditions(solver);
 	free(solver->times);
 	free(solver->cuts);
-	free(solver->terms);
+	slots_release(&solver->terms);
 	Z3_solver_dec_ref(solver->z3, solver->handle);
 	Z3_del_context(solver->z3);
 	*solver = (struct solver){0};

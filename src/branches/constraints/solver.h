@@ -75,8 +75,7 @@ struct solver {
 	uint64_t end_ns;	 /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		 /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	 /* wakes by condition variable (wakes.c) */
-	struct solver_term *terms; /* solver terms by term (slots.h) */
-	uint64_t term_count, term_capacity;
+	struct slots terms;	 /* struct solver_term */
 };
 
 /* Everything that solver_open() needs to know. */

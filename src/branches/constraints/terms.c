@@ -372,12 +372,11 @@ static Z3_ast terms_keep_value(struct solver *solver, struct term *term)
 Z3_ast solver_term(struct solver *solver, struct term *term)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)term;
-	const struct solver_term *known =
-		slots_find(solver->terms, solver->term_capacity, sizeof *solver->terms, key);
-	Z3_ast result = known->ast;
+	struct solver_term *known = slots_get(&solver->terms, sizeof *known, key);
+	Z3_ast result = NULL;
 
-	if (result)
-		return result;
+	if (known)
+		return known->ast;
 	if (term->op == TERM_CONSTANT) {
 		result = solver_bits(solver, term->width, term->value);
 	} else if (term->op == TERM_VARIABLE) {
@@ -392,9 +391,7 @@ Z3_ast solver_term(struct solver *solver, struct term *term)
 	}
 	if (!result)
 		result = terms_keep_value(solver, term);
-	solver->terms = slots_reserve(solver->terms, &solver->term_capacity, sizeof *solver->terms,
-		solver->term_count++, 0);
-	*(struct solver_term *)slots_find(solver->terms, solver->term_capacity,
-		sizeof *solver->terms, key) = (struct solver_term){key, result};
+	known = slots_add(&solver->terms, sizeof *known, key);
+	known->ast = result;
 	return result;
 }

@@ -51,7 +51,7 @@ static void walk_close_walker(struct walker *walker)
 	}
 	walk_trim_events(walk, walker->out);
 	free(walker->visits);
-	free(walker->shadows);
+	slots_release(&walker->shadows);
 }
 
 static void walk_thread(struct walk *walk, uint16_t thread, unsigned mode)
@@ -91,7 +91,7 @@ void walk_close(struct walk *walk)
 	free(walk->chosen);
 	walk_release_sharing(walk);
 	free(walk->shared_lines);
-	free(walk->shared_words);
+	slots_release(&walk->shared_words);
 	free(walk->unknowns);
 	free(walk->semaphores);
 	free(walk->releases);

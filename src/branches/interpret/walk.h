@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/slots.h"
 #include "branches/record/run_record.h"
 #include "branches/decode/code.h"
 #include "branches/values/objects.h"
@@ -182,8 +183,7 @@ struct shared_word {
 };
 
 struct shared_map {
-	struct shared_word *words;
-	uint64_t count, capacity;
+	struct slots words;		/* struct shared_word */
 	struct shared_access *accesses; /* all except the first access of each word */
 	uint32_t access_count, access_capacity;
 	/* First segment of each thread with a read of shared memory. Later writes may differ. */
@@ -270,10 +270,8 @@ struct walk {
 	struct copied_words copied;
 	/* Bit set by the low bits of shared words, a filter before shared_words; may be NULL */
 	uint64_t *shared_lines;
-	/* The shared words of `shared`: a hash table of keys (slots.h); may be NULL */
-	uint64_t *shared_words;
-	uint64_t shared_capacity;
-	uint64_t *chosen; /* bit set of the sites that access shared memory */
+	struct slots shared_words; /* keys of the shared words of `shared` */
+	uint64_t *chosen;	   /* bit set of the sites that access shared memory */
 	struct term_arena terms;
 	struct object_table objects; /* filled by the first walk */
 	struct walk_room *room;	     /* work memory for the next thread; NULL if none is cached */
@@ -289,8 +287,7 @@ struct walk {
 	struct walk_release *releases; /* WALK_EVENTS: only those inside the part */
 	uint32_t release_count;
 	/* Last values that the first thread wrote before the second thread existed. */
-	struct initial_value *initials;
-	uint64_t initial_count, initial_capacity;
+	struct slots initials; /* struct initial_value */
 	/* Upper bound of positions: each has an entry */
 	uint64_t position_most;
 	/* WALK_EVENTS: the part whose events are recorded; all zero: the whole run */
@@ -298,8 +295,7 @@ struct walk {
 	/* Approximate number of events by position, counted by WALK_CHOOSING */
 	uint32_t *weights;
 	uint64_t weight_count;
-	struct word_before *before; /* values written before the part */
-	uint64_t before_count, before_capacity;
+	struct slots before; /* struct word_before: values written before the part */
 	/*
 	 * Does not pin symbolic addresses of shared memory: the solver knows the other memory that
 	 * the access may reach (branches/order/addresses.c). Other symbolic addresses are pinned

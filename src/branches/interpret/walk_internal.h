@@ -82,8 +82,7 @@ struct walker {
 	uint64_t *seen;	    /* cache of words already processed, SEEN_SLOTS entries */
 	uint64_t *visits;   /* executions by branch number, with flag WALK_WATCHED */
 	uint32_t visit_capacity;
-	struct shadow *shadows;
-	uint64_t shadow_count, shadow_capacity;
+	struct slots shadows;	/* struct shadow */
 	uint64_t *shadow_lines; /* bit set, by the low bits of words, that may have a shadow */
 };
 
@@ -99,8 +98,8 @@ static inline bool walk_may_have_term(const struct walker *walker, uint64_t addr
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);
 	const uint64_t last = (address + bytes - 1) >> 3 & (WALK_LINES - 1);
 
-	return walker->shadow_count && (walker->shadow_lines[first >> 6] >> (first & 63) & 1 ||
-					       walker->shadow_lines[last >> 6] >> (last & 63) & 1);
+	return walker->shadows.count && (walker->shadow_lines[first >> 6] >> (first & 63) & 1 ||
+						walker->shadow_lines[last >> 6] >> (last & 63) & 1);
 }
 
 enum step {

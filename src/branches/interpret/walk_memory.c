@@ -63,11 +63,6 @@ struct initial_value {
 	uint8_t known; /* bit set of the bytes that were written */
 };
 
-static struct initial_value *walk_memory_find_initial(const struct walk *walk, uint64_t word)
-{
-	return slots_find(walk->initials, walk->initial_capacity, sizeof *walk->initials, word + 1);
-}
-
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
 {
 	struct walk *walk = walker->walk;
@@ -76,13 +71,9 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 		return;
 	for (uint32_t i = 0; i < bytes; i++) {
 		const uint64_t at = address + i;
-		struct initial_value *found;
+		struct initial_value *found =
+			slots_add(&walk->initials, sizeof *found, (at >> 3) + 1);
 
-		walk->initials = slots_reserve(walk->initials, &walk->initial_capacity,
-			sizeof *walk->initials, walk->initial_count, 1024);
-		found = walk_memory_find_initial(walk, at >> 3);
-		walk->initial_count += !found->word;
-		found->word = (at >> 3) + 1;
 		found->bytes[at & 7] = (uint8_t)(value >> 8 * i);
 		found->known |= (uint8_t)(1u << (at & 7));
 	}
@@ -109,7 +100,7 @@ static bool walk_memory_find_first(
 	for (uint32_t i = 0; i < bytes; i++) {
 		const uint64_t at = address + i;
 		const struct initial_value *found =
-			walk->initial_capacity ? walk_memory_find_initial(walk, at >> 3) : NULL;
+			slots_get(&walk->initials, sizeof *found, (at >> 3) + 1);
 
 		if (!found || !(found->known >> (at & 7) & 1))
 			return false;
@@ -134,12 +125,6 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
 
-static struct shadow *walk_memory_find_shadow(const struct walker *walker, uint64_t address)
-{
-	return slots_find(
-		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
-}
-
 /* Returns a shadow that overlaps the range, or NULL. Both have at most eight bytes. */
 static struct shadow *walk_memory_overlapping(
 	const struct walker *walker, uint64_t address, uint32_t bytes)
@@ -147,9 +132,9 @@ static struct shadow *walk_memory_overlapping(
 	if (!walk_may_have_term(walker, address, bytes))
 		return NULL;
 	for (uint64_t at = address - 7; at != address + bytes; at++) {
-		struct shadow *shadow = walk_memory_find_shadow(walker, at);
+		struct shadow *shadow = slots_get(&walker->shadows, sizeof *shadow, at);
 
-		if (shadow->address && shadow->term && shadow->address + shadow->bytes > address)
+		if (shadow && shadow->term && shadow->address + shadow->bytes > address)
 			return shadow;
 	}
 	return NULL;
@@ -166,10 +151,7 @@ static void walk_memory_write_shadow(
 		term = term_constant(&walker->walk->terms, 8 * bytes, value);
 	if (!term)
 		return;
-	walker->shadows = slots_reserve(walker->shadows, &walker->shadow_capacity,
-		sizeof *walker->shadows, walker->shadow_count, 256);
-	shadow = walk_memory_find_shadow(walker, address);
-	walker->shadow_count += !shadow->address;
+	shadow = slots_add(&walker->shadows, sizeof *shadow, address);
 	*shadow = (struct shadow){
 		.address = address, .bytes = bytes, .term = term, .when = walker->when};
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)

@@ -98,11 +98,6 @@ struct word_before {
 	uint8_t bytes[8];
 };
 
-static struct word_before *walk_parts_find_word(const struct walk *walk, uint64_t word)
-{
-	return slots_find(walk->before, walk->before_capacity, sizeof *walk->before, word + 1);
-}
-
 /* Threads are walked in any order, so the write with the greatest position wins. */
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value)
 {
@@ -110,15 +105,8 @@ void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, u
 
 	for (uint32_t i = 0; i < bytes; i++) {
 		const uint64_t at = address + i;
-		struct word_before *word;
+		struct word_before *word = slots_add(&walk->before, sizeof *word, (at >> 3) + 1);
 
-		walk->before = slots_reserve(walk->before, &walk->before_capacity,
-			sizeof *walk->before, walk->before_count, 1024);
-		word = walk_parts_find_word(walk, at >> 3);
-		if (!word->word) {
-			word->word = (at >> 3) + 1;
-			walk->before_count++;
-		}
 		if (word->positions[at & 7] > walker->position + 1)
 			continue;
 		word->positions[at & 7] = walker->position + 1;
@@ -130,10 +118,11 @@ uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, 
 {
 	uint32_t known = 0;
 
-	for (uint32_t i = 0; walk->before_capacity && i < bytes; i++) {
-		const struct word_before *word = walk_parts_find_word(walk, (address + i) >> 3);
+	for (uint32_t i = 0; i < bytes; i++) {
+		const struct word_before *word =
+			slots_get(&walk->before, sizeof *word, ((address + i) >> 3) + 1);
 
-		if (!word->word || !word->positions[(address + i) & 7])
+		if (!word || !word->positions[(address + i) & 7])
 			continue;
 		*value &= ~(UINT64_C(255) << 8 * i);
 		*value |= (uint64_t)word->bytes[(address + i) & 7] << 8 * i;
@@ -147,12 +136,8 @@ void walk_forget_events(struct walk *walk)
 	memset(walk->threads, 0, walk->record->thread_count * sizeof *walk->threads);
 	walk->event_room = 0;
 	term_arena_clear(&walk->terms);
-	free(walk->before);
-	walk->before = NULL;
-	walk->before_count = walk->before_capacity = 0;
-	free(walk->initials);
-	walk->initials = NULL;
-	walk->initial_count = walk->initial_capacity = 0;
+	slots_release(&walk->before);
+	slots_release(&walk->initials);
 	walk->semaphore_count = 0;
 	walk->release_count = 0;
 }

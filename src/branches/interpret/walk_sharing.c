@@ -20,22 +20,12 @@
 /* A function that received an address may have written this many words after it. */
 #define OPAQUE_WORDS 512
 
-static struct shared_word *walk_sharing_find_word(const struct shared_map *map, uint64_t key)
-{
-	return slots_find(map->words, map->capacity, sizeof *map->words, key);
-}
-
 static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_t word)
 {
-	struct shared_word *found;
+	struct shared_word *found = slots_add(&map->words, sizeof *found, word + 1);
 
-	map->words =
-		slots_reserve(map->words, &map->capacity, sizeof *map->words, map->count, 4096);
-	found = walk_sharing_find_word(map, word + 1);
-	if (!found->address) {
-		*found = (struct shared_word){.address = word + 1, .bytes = 8};
-		map->count++;
-	}
+	if (!found->bytes)
+		found->bytes = 8;
 	return found;
 }
 
@@ -230,16 +220,19 @@ static bool walk_sharing_may_be_another(
 /* Marks words after an address that a function received, because they may hold unknown values. */
 static void walk_sharing_spread_opaque(struct shared_map *map)
 {
-	for (uint64_t i = 0; i < map->capacity; i++) {
-		struct shared_word *word = &map->words[i];
+	struct shared_word *words = map->words.items;
+
+	for (uint64_t i = 0; i < map->words.capacity; i++) {
+		struct shared_word *word = &words[i];
 
 		if (!word->address || !word->is_opaque)
 			continue;
 		for (uint64_t j = 1; j < OPAQUE_WORDS; j++) {
-			struct shared_word *next = walk_sharing_find_word(map, word->address + j);
+			struct shared_word *next =
+				slots_get(&map->words, sizeof *next, word->address + j);
 
 			/* The next opaque address has its own iteration. */
-			if (!next->address || next->is_opaque)
+			if (!next || next->is_opaque)
 				break;
 			next->is_unordered |= next->is_many && next->is_written;
 		}
@@ -259,14 +252,15 @@ static void walk_sharing_taint_created(struct shared_map *map, const struct segm
 void walk_settle_sharing(struct walk *walk)
 {
 	struct shared_map *map = &walk->shared;
+	struct shared_word *words = map->words.items;
 
 	if (!map->is_changed)
 		return;
 	walk_sharing_spread_opaque(map);
 	do {
 		map->is_changed = false;
-		for (uint64_t i = 0; i < map->capacity; i++) {
-			struct shared_word *word = &map->words[i];
+		for (uint64_t i = 0; i < map->words.capacity; i++) {
+			struct shared_word *word = &words[i];
 
 			if (!word->address || word->is_shared || !word->is_many ||
 				!word->is_written)
@@ -297,15 +291,22 @@ void walk_release_sharing(struct walk *walk)
 {
 	segments_free(walk->segments);
 	walk->segments = NULL;
-	free(walk->shared.words);
+	slots_release(&walk->shared.words);
 	free(walk->shared.accesses);
 	free(walk->shared.tainted);
 	walk->shared = (struct shared_map){0};
 }
 
+struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
+{
+	return slots_get(&walk->shared.words, sizeof(struct shared_word), word + 1);
+}
+
 static bool walk_sharing_is_word_shared(const struct walk *walk, uint64_t word)
 {
-	return walk->shared.capacity && walk_sharing_find_word(&walk->shared, word + 1)->is_shared;
+	const struct shared_word *found = walk_shared_word(walk, word);
+
+	return found && found->is_shared;
 }
 
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
@@ -313,9 +314,9 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 	if (bytes <= 8 && walk->shared_lines && !walk_may_be_shared(walk, address, bytes))
 		return false;
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
-		if (walk->shared_lines ? *(const uint64_t *)slots_find(walk->shared_words,
-						 walk->shared_capacity, sizeof(uint64_t), word + 1)
-				       : walk_sharing_is_word_shared(walk, word))
+		if (walk->shared_lines
+				? slots_get(&walk->shared_words, sizeof(uint64_t), word + 1) != NULL
+				: walk_sharing_is_word_shared(walk, word))
 			return true;
 	return false;
 }
@@ -333,35 +334,21 @@ bool walk_share(struct walk *walk, uint64_t word)
 	return true;
 }
 
-struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word)
-{
-	struct shared_word *found =
-		walk->shared.capacity ? walk_sharing_find_word(&walk->shared, word + 1) : NULL;
-
-	return found && found->address ? found : NULL;
-}
-
 void walk_build_shared_lines(struct walk *walk)
 {
-	const struct shared_map *map = &walk->shared;
+	const struct slots *words = &walk->shared.words;
+	const struct shared_word *word = words->items;
 
 	walk_settle_sharing(walk);
 	if (!walk->shared_lines)
 		walk->shared_lines = array_new(SHARED_LINES / 8, 1);
 	memset(walk->shared_lines, 0, SHARED_LINES / 8);
-	free(walk->shared_words);
-	walk->shared_words = NULL;
-	walk->shared_capacity = 0;
-	walk->shared_words = slots_reserve(NULL, &walk->shared_capacity, sizeof(uint64_t), 0, 16);
-	for (uint64_t i = 0, added = 0; i < map->capacity; i++) {
-		const uint64_t key = map->words[i].address;
-
-		if (!map->words[i].is_shared)
+	slots_release(&walk->shared_words);
+	for (uint64_t i = 0; i < words->capacity; i++, word++) {
+		if (!word->is_shared)
 			continue;
-		bitset_add(walk->shared_lines, (uint32_t)((key - 1) & (SHARED_LINES - 1)));
-		walk->shared_words = slots_reserve(
-			walk->shared_words, &walk->shared_capacity, sizeof(uint64_t), added++, 16);
-		*(uint64_t *)slots_find(
-			walk->shared_words, walk->shared_capacity, sizeof(uint64_t), key) = key;
+		bitset_add(
+			walk->shared_lines, (uint32_t)((word->address - 1) & (SHARED_LINES - 1)));
+		(void)slots_add(&walk->shared_words, sizeof(uint64_t), word->address);
 	}
 }

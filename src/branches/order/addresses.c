@@ -15,7 +15,6 @@
 #define VALUES_MOST ADDRESSES_MOST
 /* Larger terms keep the value of the run. */
 #define SIZE_MOST 60
-#define LOCATIONS_FIRST 256
 
 struct value_set {
 	uint64_t items[VALUES_MOST];
@@ -32,8 +31,7 @@ struct location {
 struct builder {
 	const struct order *order;
 	const struct walk *walk;
-	struct location *locations;
-	uint64_t location_count, location_capacity;
+	struct slots locations;	     /* struct location */
 	struct value_set *variables; /* values by number of the variable */
 };
 
@@ -52,34 +50,25 @@ static uint64_t addresses_key(uint64_t address, uint32_t bytes)
 	return address >> 60 ? 15 : address << 4 | bytes;
 }
 
-static struct location *addresses_location_slot(
+/* Returns NULL if no access of this size goes there. */
+static const struct location *addresses_location_at(
 	const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return slots_find(builder->locations, builder->location_capacity,
-		sizeof *builder->locations, addresses_key(address, bytes));
+	return slots_get(
+		&builder->locations, sizeof(struct location), addresses_key(address, bytes));
 }
 
 static void addresses_add_location(struct builder *builder, const struct walk_event *event)
 {
-	struct location *location;
+	struct location *location = slots_add(
+		&builder->locations, sizeof *location, addresses_key(event->address, event->bytes));
 	uint64_t initial;
 
-	builder->locations = slots_reserve(builder->locations, &builder->location_capacity,
-		sizeof *builder->locations, builder->location_count, LOCATIONS_FIRST);
-	location = addresses_location_slot(builder, event->address, event->bytes);
-	if (!location->key) {
-		location->key = addresses_key(event->address, event->bytes);
-		builder->location_count++;
-		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
-			addresses_add_value(&location->values, initial);
-	}
+	if (!location->values.count &&
+		walk_initial(builder->walk, event->address, event->bytes, &initial))
+		addresses_add_value(&location->values, initial);
 	/* A read value that no visible write explains belongs to the set, too. */
 	addresses_add_value(&location->values, event->value);
-}
-
-static bool addresses_has_location(const struct builder *builder, uint64_t address, uint32_t bytes)
-{
-	return addresses_location_slot(builder, address, bytes)->key != 0;
 }
 
 /* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
@@ -90,7 +79,7 @@ static bool addresses_is_overlapped(const struct builder *builder, uint64_t addr
 	for (uint64_t at = address - 7; at < address + bytes; at++)
 		for (uint32_t size = 1; size <= 8; size++)
 			if ((at != address || size != bytes) && at + size > address &&
-				addresses_has_location(builder, at, size))
+				addresses_location_at(builder, at, size))
 				return true;
 	return false;
 }
@@ -99,8 +88,6 @@ static void addresses_list_locations(struct builder *builder)
 {
 	const struct walk *walk = builder->walk;
 
-	builder->locations = slots_reserve(
-		NULL, &builder->location_capacity, sizeof *builder->locations, 0, LOCATIONS_FIRST);
 	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
 		const struct walk_event *event = walk_event_of(walk, id);
 
@@ -145,15 +132,14 @@ static const struct value_set *addresses_values_of_read(
 		addresses_find_values(builder, at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {
 		const struct location *location =
-			addresses_location_slot(builder, where.items[i], read->bytes);
+			addresses_location_at(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
 		/* The location is static data that was not accessed, such as a vtable pointer. */
-		if (!location->key &&
-			addresses_is_static(builder->walk, where.items[i], read->bytes) &&
+		if (!location && addresses_is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);
-		for (uint32_t j = 0; location->key && j < location->values.count; j++)
+		for (uint32_t j = 0; location && j < location->values.count; j++)
 			addresses_add_value(set, location->values.items[j]);
 	}
 	return set;
@@ -205,22 +191,15 @@ static void addresses_open_builder(struct builder *builder, const struct order *
 
 static void addresses_close_builder(struct builder *builder)
 {
-	free(builder->locations);
+	slots_release(&builder->locations);
 	free(builder->variables);
 }
 
 static bool addresses_may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	return address >= NULL_PAGE && !addresses_is_overlapped(builder, address, bytes) &&
-	       (addresses_has_location(builder, address, bytes) ||
+	       (addresses_location_at(builder, address, bytes) ||
 		       addresses_is_static(builder->walk, address, bytes));
-}
-
-static struct address_set *addresses_set_slot(
-	const struct addresses *addresses, const struct term *term)
-{
-	return slots_find(addresses->sets, addresses->capacity, sizeof *addresses->sets,
-		(uint64_t)(uintptr_t)term);
 }
 
 static void addresses_add_set(
@@ -228,22 +207,16 @@ static void addresses_add_set(
 {
 	const struct term *at = walk_event_at(builder->walk, access);
 	struct value_set values = {.count = 0};
-	struct address_set *set;
+	struct address_set *set = slots_add(&addresses->sets, sizeof *set, (uintptr_t)at);
 
-	addresses->sets = slots_reserve(addresses->sets, &addresses->capacity,
-		sizeof *addresses->sets, addresses->count, 64);
-	set = addresses_set_slot(addresses, at);
-	if (set->term) {
+	if (set->count) {
 		/* Accesses of two sizes use this term: only the address of the run is kept. */
 		if (set->bytes != access->bytes)
 			set->count = 1;
 		return;
 	}
-	*set = (struct address_set){.term = (uint64_t)(uintptr_t)at,
-		.bytes = access->bytes,
-		.count = 1,
-		.items = {access->address}};
-	addresses->count++;
+	set->bytes = access->bytes;
+	set->items[set->count++] = access->address;
 	if (!addresses_is_overlapped(builder, access->address, access->bytes))
 		addresses_find_values(builder, at, &values);
 	for (uint32_t i = 0; i < values.count; i++)
@@ -269,16 +242,14 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 
 void addresses_release(struct addresses *addresses)
 {
-	free(addresses->sets);
-	*addresses = (struct addresses){0};
+	slots_release(&addresses->sets);
 }
 
 const struct address_set *addresses_find(const struct addresses *addresses, const struct term *term)
 {
-	const struct address_set *set =
-		addresses->capacity && term ? addresses_set_slot(addresses, term) : NULL;
+	const struct address_set *set = slots_get(&addresses->sets, sizeof *set, (uintptr_t)term);
 
-	return set && set->term && set->count > 1 ? set : NULL;
+	return set && set->count > 1 ? set : NULL;
 }
 
 uint32_t addresses_share(struct walk *walk, const struct order *order)

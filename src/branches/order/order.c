@@ -335,7 +335,7 @@ void order_release(struct order *order)
 	order_sections_release(&order->by_thread);
 	free(order->failures);
 	free(order->lives);
-	free(order->firsts);
+	slots_release(&order->firsts);
 	free(order->hidden);
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		free(order->semaphores[i].uses);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/slots.h"
 #include "model/op.h"
 #include "branches/interpret/walk.h"
 
@@ -117,8 +118,7 @@ struct address_set {
 };
 
 struct addresses {
-	struct address_set *sets; /* hash table (slots.h) */
-	uint64_t count, capacity;
+	struct slots sets; /* struct address_set */
 };
 
 /*
@@ -164,9 +164,8 @@ struct order {
 	/* Like `clocks`, plus the accidental order of accesses and locks in this run. */
 	struct order_clocks pasts;
 	struct addresses addresses;
-	struct order_first *firsts; /* hash table of order_memory.c */
-	uint64_t first_count, first_capacity;
-	uint64_t *hidden; /* words with hidden writes (order_memory.c), sorted */
+	struct slots firsts; /* struct order_first of order_memory.c */
+	uint64_t *hidden;    /* words with hidden writes (order_memory.c), sorted */
 	uint32_t hidden_count;
 };
 

@@ -94,22 +94,10 @@ struct last_event {
 	struct event_id id;
 };
 
-struct last_events {
-	struct last_event *items;
-	uint64_t count, capacity;
-};
-
-static struct last_event *order_clocks_last_at(struct last_events *table, uint64_t address)
-{
-	table->items = slots_reserve(
-		table->items, &table->capacity, sizeof *table->items, table->count, 1024);
-	return slots_find(table->items, table->capacity, sizeof *table->items, address + 1);
-}
-
 /* Notes the accidental order of this run: previous access to the word, previous holder of the
  * lock. */
 static void order_clocks_note_past(
-	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
+	struct order *order, struct slots *table, struct event_id id, bool *is_own)
 {
 	const struct walk_event *event = walk_event_of(order->walk, id);
 	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
@@ -121,13 +109,13 @@ static void order_clocks_note_past(
 		!(op && (op->address || op->kind == OP_COND_WAIT)))
 		return;
 	address = op ? order_lock_of(op) : event->address >> 3;
-	last = order_clocks_last_at(table, address);
-	if (last->key && last->id.thread != id.thread)
+	last = slots_get(table, sizeof *last, address + 1);
+	if (last && last->id.thread != id.thread)
 		order_clocks_join(order, &order->pasts, id, last->id, is_own);
 	if (event->kind == EVENT_READ)
 		return;
-	table->count += !last->key;
-	*last = (struct last_event){address + 1, id};
+	last = slots_add(table, sizeof *last, address + 1);
+	last->id = id;
 }
 
 /* Gives the event the row of the thread's previous event; a first event has the empty row 0. */
@@ -142,7 +130,7 @@ static void order_clocks_inherit(struct order_clocks *clocks, struct event_id id
 static void order_clocks_fill_clocks(struct order *order)
 {
 	FREE_SCOPED uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
-	struct last_events table = {0};
+	struct slots table = {0}; /* struct last_event */
 
 	for (uint32_t i = order->edge_count; i-- > 0;)
 		next[order->edges[i].second.thread] = i;
@@ -165,7 +153,7 @@ static void order_clocks_fill_clocks(struct order *order)
 		}
 		order_clocks_note_past(order, &table, id, &has_past);
 	}
-	free(table.items);
+	slots_release(&table);
 }
 
 static void order_clocks_open_clocks(struct order *order, struct order_clocks *clocks)

@@ -17,20 +17,6 @@ struct order_first {
 	uint8_t accessed; /* bit set of the bytes that were read or written first */
 };
 
-static struct order_first *order_firsts_slot_of(struct order *order, uint64_t word)
-{
-	struct order_first *slot;
-
-	order->firsts = slots_reserve(order->firsts, &order->first_capacity, sizeof *order->firsts,
-		order->first_count, 256);
-	slot = slots_find(order->firsts, order->first_capacity, sizeof *slot, word + 1);
-	if (!slot->key) {
-		slot->key = word + 1;
-		order->first_count++;
-	}
-	return slot;
-}
-
 static void order_firsts_add_access(struct order *order, const struct walk_event *event)
 {
 	struct order_first *slot = NULL;
@@ -40,7 +26,7 @@ static void order_firsts_add_access(struct order *order, const struct walk_event
 		const uint8_t bit = (uint8_t)(1u << (at & 7));
 
 		if (!slot || !(at & 7))
-			slot = order_firsts_slot_of(order, at >> 3);
+			slot = slots_add(&order->firsts, sizeof *slot, (at >> 3) + 1);
 		if (event->kind == EVENT_READ && !(slot->accessed & bit)) {
 			slot->known |= bit;
 			slot->value |= (event->value >> 8 * i & 0xff) << 8 * (at & 7);
@@ -66,13 +52,10 @@ bool order_first_value(const struct order *order, uint64_t address, uint32_t byt
 
 	for (uint32_t i = 0; i < bytes; i++) {
 		const uint64_t at = address + i;
-		const struct order_first *slot;
+		const struct order_first *slot =
+			slots_get(&order->firsts, sizeof *slot, (at >> 3) + 1);
 
-		if (!order->first_capacity)
-			return false;
-		slot = slots_find(
-			order->firsts, order->first_capacity, sizeof *slot, (at >> 3) + 1);
-		if (!(slot->known >> (at & 7) & 1))
+		if (!slot || !(slot->known >> (at & 7) & 1))
 			return false;
 		result |= (slot->value >> 8 * (at & 7) & 0xff) << 8 * i;
 	}
@@ -164,35 +147,20 @@ void order_add_lives(struct order *order)
  * of such memory are known only at the reads.
  */
 
-/* Pairs of byte address and value, and marks for known initial values. */
-struct contents {
-	uint64_t *keys; /* hash table; 0: free slot */
-	uint64_t count, capacity;
-};
-
+/* The contents are a set of pairs of byte address and value, and of marks for known initial values. */
 #define IS_INITIAL_KNOWN 256u
 
-static bool order_memory_has(const struct contents *contents, uint64_t address, uint32_t value)
+static bool order_memory_has(const struct slots *contents, uint64_t address, uint32_t value)
 {
-	const uint64_t key = address << 9 | value;
-
-	return contents->capacity && *(uint64_t *)slots_find(contents->keys, contents->capacity,
-					     sizeof *contents->keys, key);
+	return slots_get(contents, sizeof(uint64_t), address << 9 | value) != NULL;
 }
 
-static void order_memory_hidden_put(struct contents *contents, uint64_t address, uint32_t value)
+static void order_memory_hidden_put(struct slots *contents, uint64_t address, uint32_t value)
 {
-	const uint64_t key = address << 9 | value;
-	uint64_t *slot;
-
-	contents->keys = slots_reserve(
-		contents->keys, &contents->capacity, sizeof *contents->keys, contents->count, 1024);
-	slot = slots_find(contents->keys, contents->capacity, sizeof *contents->keys, key);
-	contents->count += !*slot;
-	*slot = key;
+	(void)slots_add(contents, sizeof(uint64_t), address << 9 | value);
 }
 
-static void order_memory_put_written(struct contents *contents, const struct walk_event *event)
+static void order_memory_put_written(struct slots *contents, const struct walk_event *event)
 {
 	for (uint32_t i = 0; i < event->bytes; i++)
 		order_memory_hidden_put(
@@ -200,7 +168,7 @@ static void order_memory_put_written(struct contents *contents, const struct wal
 }
 
 static void order_memory_put_initial(
-	struct contents *contents, const struct order *order, const struct walk_event *read)
+	struct slots *contents, const struct order *order, const struct walk_event *read)
 {
 	uint64_t initial;
 	const bool is_known = walk_initial(order->walk, read->address, read->bytes, &initial) ||
@@ -216,8 +184,7 @@ static void order_memory_put_initial(
 	}
 }
 
-static bool order_memory_is_explained(
-	const struct contents *contents, const struct walk_event *read)
+static bool order_memory_is_explained(const struct slots *contents, const struct walk_event *read)
 {
 	for (uint32_t i = 0; i < read->bytes; i++)
 		if (!order_memory_has(contents, read->address + i, (uint8_t)(read->value >> 8 * i)))
@@ -234,7 +201,7 @@ static void order_memory_hidden_add(struct order *order, uint64_t word)
 
 static void order_memory_find_unexplained(struct order *order)
 {
-	struct contents contents = {0};
+	struct slots contents = {0};
 
 	for (int round = 0; round < 2; round++)
 		for (uint64_t i = 0; i < order->event_count; i++) {
@@ -251,7 +218,7 @@ static void order_memory_find_unexplained(struct order *order)
 			order_memory_hidden_add(order, event->address >> 3);
 			order_memory_hidden_add(order, (event->address + event->bytes - 1) >> 3);
 		}
-	free(contents.keys);
+	slots_release(&contents);
 }
 
 /* Words with more writes are skipped: each read is compared with each write. */
@@ -275,12 +242,10 @@ struct last_access {
 };
 
 struct histories {
-	struct written_word *words;
-	uint64_t word_count, word_capacity;
+	struct slots words; /* struct written_word */
 	struct word_write *writes;
 	uint32_t write_count;
-	struct last_access *accesses;
-	uint64_t access_count, access_capacity;
+	struct slots accesses; /* struct last_access */
 };
 
 static bool order_memory_is_in_one_word(const struct walk_event *event)
@@ -292,22 +257,13 @@ static bool order_memory_is_in_one_word(const struct walk_event *event)
 static void order_memory_hidden_note_write(
 	struct histories *histories, struct event_id id, uint64_t word)
 {
-	struct written_word *slot;
+	struct written_word *slot = slots_add(&histories->words, sizeof *slot, word + 1);
 
-	histories->words = slots_reserve(histories->words, &histories->word_capacity,
-		sizeof *histories->words, histories->word_count, 64);
-	slot = slots_find(
-		histories->words, histories->word_capacity, sizeof *histories->words, word + 1);
-	if (!slot->key) {
-		slot->key = word + 1;
-		histories->word_count++;
-	}
 	if (++slot->count > WRITES_MOST)
 		return;
-	histories->writes =
-		array_room(histories->writes, histories->write_count, sizeof *histories->writes);
-	histories->writes[histories->write_count] = (struct word_write){id, slot->newest};
-	slot->newest = ++histories->write_count;
+	ARRAY_APPEND(
+		histories->writes, histories->write_count, (struct word_write){id, slot->newest});
+	slot->newest = histories->write_count;
 }
 
 /* Returns the thread's previous access to the word; returns NULL if there is none. */
@@ -316,16 +272,9 @@ static const struct walk_event *order_memory_exchange_last(
 {
 	const uint64_t word = walk_event_of(order->walk, id)->address >> 3;
 	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
-	struct last_access *slot;
-	bool has_one;
+	const bool has_one = slots_get(&histories->accesses, sizeof(struct last_access), key);
+	struct last_access *slot = slots_add(&histories->accesses, sizeof *slot, key);
 
-	histories->accesses = slots_reserve(histories->accesses, &histories->access_capacity,
-		sizeof *histories->accesses, histories->access_count, 1024);
-	slot = slots_find(
-		histories->accesses, histories->access_capacity, sizeof *histories->accesses, key);
-	has_one = slot->key != 0;
-	histories->access_count += !has_one;
-	slot->key = key;
 	*index = slot->index;
 	slot->index = id.index;
 	return has_one ? walk_event_of(order->walk, (struct event_id){id.thread, *index}) : NULL;
@@ -336,14 +285,11 @@ static const struct walk_event *order_memory_exchange_last(
 static bool order_memory_may_be_written(const struct histories *histories,
 	const struct order *order, const struct event_id *first, struct event_id read)
 {
-	const struct written_word *slot;
-
-	if (!histories->word_capacity)
-		return false;
-	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
+	const struct written_word *slot = slots_get(&histories->words, sizeof *slot,
 		(walk_event_of(order->walk, read)->address >> 3) + 1);
-	if (!slot->key || slot->count > WRITES_MOST)
-		return slot->key;
+
+	if (!slot || slot->count > WRITES_MOST)
+		return slot != NULL;
 	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
 		const struct event_id id = histories->writes[at - 1].id;
 
@@ -393,9 +339,9 @@ static void order_memory_find_changed(struct order *order)
 			!order_memory_may_be_written(&histories, order, last ? &before : NULL, id))
 			order_memory_hidden_add(order, event->address >> 3);
 	}
-	free(histories.words);
+	slots_release(&histories.words);
 	free(histories.writes);
-	free(histories.accesses);
+	slots_release(&histories.accesses);
 }
 
 void hidden_find(struct order *order)

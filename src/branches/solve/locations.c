@@ -180,46 +180,36 @@ void locations_fill(struct sensitivity *analysis)
 	struct locations *locations = &analysis->locations;
 	const struct walk *walk = &analysis->walk;
 
-	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
-		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			const struct walk_event *event = &walk->threads[thread].events[i];
-			struct location_slot *slot;
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct walk_event *event = walk_event_of(walk, id);
+		const uint64_t key = locations_key_of(event);
+		struct location_slot *slot = slots_get(&locations->slots, sizeof *slot, key);
 
-			if (!locations_is_asked(event))
-				continue;
-			locations->slots =
-				slots_reserve(locations->slots, &locations->slot_capacity,
-					sizeof *locations->slots, locations->slot_count, 256);
-			slot = slots_find(locations->slots, locations->slot_capacity,
-				sizeof *locations->slots, locations_key_of(event));
-			if (!slot->key) {
-				slot->key = locations_key_of(event);
-				slot->location =
-					locations_is_excluded(analysis, event_instruction(event))
-						? LOCATION_NONE
-						: locations_add(analysis, event);
-				locations->slot_count++;
-			}
-			locations_note_edge(locations, slot, event);
+		if (!locations_is_asked(event))
+			continue;
+		if (!slot) {
+			slot = slots_add(&locations->slots, sizeof *slot, key);
+			slot->location = locations_is_excluded(analysis, event_instruction(event))
+						 ? LOCATION_NONE
+						 : locations_add(analysis, event);
 		}
+		locations_note_edge(locations, slot, event);
+	}
 }
 
 void locations_release(struct locations *locations)
 {
 	free(locations->items);
-	free(locations->slots);
+	slots_release(&locations->slots);
 	*locations = (struct locations){0};
 }
 
 uint32_t locations_of(const struct locations *locations, const struct walk_event *event)
 {
-	const struct location_slot *slot;
+	const struct location_slot *slot =
+		slots_get(&locations->slots, sizeof *slot, locations_key_of(event));
 
-	if (!locations_is_asked(event))
-		return LOCATION_NONE;
-	slot = slots_find(locations->slots, locations->slot_capacity, sizeof *locations->slots,
-		locations_key_of(event));
-	return slot->location;
+	return slot && locations_is_asked(event) ? slot->location : LOCATION_NONE;
 }
 
 static char *locations_text_of(const char *text, unsigned length)

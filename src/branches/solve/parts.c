@@ -115,6 +115,7 @@ static void parts_count_run(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
 	const struct walk *walk = &analysis->walk;
+	const struct shared_word *words = walk->shared.words.items;
 
 	figures->threads = walk->record->thread_count;
 	for (uint32_t i = 0; i < figures->threads; i++) {
@@ -124,8 +125,8 @@ static void parts_count_run(struct sensitivity *analysis)
 		figures->unfinished_threads += parts_is_unfinished(thread);
 	}
 	parts_count_reasons(figures, walk);
-	for (uint64_t i = 0; i < walk->shared.capacity; i++)
-		figures->shared_words += walk->shared.words[i].is_shared;
+	for (uint64_t i = 0; i < walk->shared.words.capacity; i++)
+		figures->shared_words += words[i].is_shared;
 }
 
 static void parts_count_events(struct sensitivity *analysis)

@@ -288,7 +288,7 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 					    chunk_is_whole(analysis, SEARCH_NEAR_WINDOW)))
 		return false;
 	if (search_is_open(pass) &&
-		(search_is_one_chunk(analysis) || !analysis->order.addresses.count))
+		(search_is_one_chunk(analysis) || !analysis->order.addresses.sets.count))
 		return false;
 	return !options->only_failures || search_is_of_failures(pass);
 }

@@ -45,8 +45,7 @@ struct location_slot {
 struct locations {
 	struct asked *items;
 	uint32_t count;
-	struct location_slot *slots; /* hash table (slots.h) */
-	uint64_t slot_count, slot_capacity;
+	struct slots slots; /* struct location_slot */
 };
 
 #define LOCATION_NONE UINT32_MAX

@@ -35,12 +35,6 @@ void objects_add(
 			.address = address, .bytes = bytes, .time = time, .order = table->count});
 }
 
-static struct object_range *objects_location_of(const struct object_table *table, uint64_t address)
-{
-	return slots_find(
-		table->locations, table->location_capacity, sizeof *table->locations, address);
-}
-
 void objects_complete(struct object_table *table)
 {
 	if (table->count && !table->is_complete)
@@ -51,14 +45,9 @@ void objects_complete(struct object_table *table)
 
 		if (!address)
 			continue;
-		table->locations = slots_reserve(table->locations, &table->location_capacity,
-			sizeof *table->locations, table->location_count, 64);
-		location = objects_location_of(table, address);
-		if (!location->address) {
-			*location = (struct object_range){.address = address, .first = i};
-			table->location_count++;
-		}
-		location->count++;
+		location = slots_add(&table->locations, sizeof *location, address);
+		if (!location->count++)
+			location->first = i;
 	}
 	table->is_complete = true;
 }
@@ -66,10 +55,10 @@ void objects_complete(struct object_table *table)
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time)
 {
 	const struct object_range *location =
-		table->location_capacity && address ? objects_location_of(table, address) : NULL;
+		slots_get(&table->locations, sizeof *location, address);
 	uint64_t first;
 
-	if (!location || !location->address)
+	if (!location)
 		return 0;
 	SEARCH(first, location->first, location->first + location->count,
 		objects_compare_times(table->items[first].time, time) <= 0);
@@ -79,6 +68,6 @@ uint64_t objects_bytes(const struct object_table *table, uint64_t address, struc
 void objects_release(struct object_table *table)
 {
 	free(table->items);
-	free(table->locations);
+	slots_release(&table->locations);
 	*table = (struct object_table){0};
 }

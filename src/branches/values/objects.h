@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/slots.h"
+
 /* A point of the run. `position` orders the threads (record.h); `count` orders one thread's events
  * between positions. */
 struct object_time {
@@ -30,9 +32,8 @@ struct object_range {
 struct object_table {
 	struct object *items;
 	uint64_t count;
-	struct object_range *locations; /* hash table (slots.h), valid once the table is complete */
-	uint64_t location_count, location_capacity;
-	bool is_complete; /* sorted; no further insertions */
+	struct slots locations; /* struct object_range; valid once the table is complete */
+	bool is_complete;	/* sorted; no further insertions */
 };
 
 /* Notes that an object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there

@@ -20,7 +20,7 @@ static void test_number_map_get__finds_only_keys_that_were_set(void **state)
 	for (uint32_t i = 1; i <= KEYS; i++)
 		assert_int_equal(number_map_get(&map, (uint64_t)i << 32), i);
 	assert_int_equal(number_map_get(&map, 1), NUMBER_MAP_NONE);
-	assert_int_equal(map.count, KEYS);
+	assert_int_equal(map.slots.count, KEYS);
 	number_map_release(&map);
 	assert_int_equal(number_map_get(&map, UINT64_C(1) << 32), NUMBER_MAP_NONE);
 }
@@ -33,7 +33,7 @@ static void test_number_map_set__replaces_the_number_of_a_key(void **state)
 	number_map_set(&map, 7, 1);
 	number_map_set(&map, 7, 2);
 	assert_int_equal(number_map_get(&map, 7), 2);
-	assert_int_equal(map.count, 1);
+	assert_int_equal(map.slots.count, 1);
 	number_map_release(&map);
 }
 

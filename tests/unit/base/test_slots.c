@@ -16,27 +16,27 @@ struct item {
 
 static void test_slots__keep_everything(void **state)
 {
-	struct item *items = NULL;
-	uint64_t capacity = 0, count = 0;
+	struct slots slots = {0};
 
 	(void)state;
+	assert_null(slots_get(&slots, sizeof(struct item), 77));
 	for (uint64_t i = 1; i <= 5000; i++) {
-		struct item *item;
+		struct item *item = slots_add(&slots, sizeof *item, i << 12);
 
-		items = slots_reserve(items, &capacity, sizeof *items, count, 16);
-		item = slots_find(items, capacity, sizeof *items, i << 12);
-		assert_true(item->key == 0);
-		*item = (struct item){.key = i << 12, .value = {i, ~i}};
-		count++;
+		assert_true(item->key == i << 12 && !item->value[0] && !item->value[1]);
+		item->value[0] = i;
+		item->value[1] = ~i;
 	}
-	assert_true(2 * count <= capacity);
+	assert_true(slots.count == 5000 && 2 * slots.count <= slots.capacity);
 	for (uint64_t i = 1; i <= 5000; i++) {
-		const struct item *item = slots_find(items, capacity, sizeof *items, i << 12);
+		const struct item *item = slots_get(&slots, sizeof *item, i << 12);
 
 		assert_true(item->key == i << 12 && item->value[0] == i && item->value[1] == ~i);
+		assert_ptr_equal(slots_add(&slots, sizeof *item, i << 12), item);
 	}
-	assert_true(((struct item *)slots_find(items, capacity, sizeof *items, 77))->key == 0);
-	free(items);
+	assert_int_equal(slots.count, 5000);
+	assert_null(slots_get(&slots, sizeof(struct item), 77));
+	slots_release(&slots);
 }
 
 int main(void)

@@ -9,14 +9,13 @@
 #include "symbols/tables/site_table.h"
 
 #define FRAMES_MAX 16
-#define LOCATIONS_FIRST 256
 /* Limit on the sites of a program whose copies of lines are searched: looking up a site takes
  * microseconds. */
 #define PROGRAM_SITES_MAX 50000u
 
 void explain_locations_release(struct explain_locations *locations)
 {
-	free(locations->locations);
+	slots_release(&locations->slots);
 	*locations = (struct explain_locations){0};
 }
 
@@ -51,25 +50,15 @@ static void explain_locations_fill_from_symbols(
 	location->id = hash_pair(location->function, location->line);
 }
 
-static struct explain_location *explain_locations_find_slot(
-	const struct explain_locations *locations, uint64_t site)
-{
-	return slots_find(
-		locations->locations, locations->capacity, sizeof *locations->locations, site);
-}
-
 static struct explain_location *explain_locations_location_at(
 	struct explain_locations *locations, uint64_t site)
 {
-	struct explain_location *location;
+	struct explain_location *location = slots_get(&locations->slots, sizeof *location, site);
 
-	locations->locations = slots_reserve(locations->locations, &locations->capacity,
-		sizeof *locations->locations, locations->count, LOCATIONS_FIRST);
-	location = explain_locations_find_slot(locations, site);
-	if (location->site)
+	if (location)
 		return location;
-	*location = (struct explain_location){.site = site, .id = site, .function = site};
-	locations->count++;
+	location = slots_add(&locations->slots, sizeof *location, site);
+	location->id = location->function = site;
 	if (locations->symbols)
 		explain_locations_fill_from_symbols(locations->symbols, location);
 	return location;
@@ -125,13 +114,14 @@ uint32_t explain_locations_like(const struct explain_locations *locations,
 	const struct pattern *pattern, unsigned access, uint64_t *sites, uint32_t most)
 {
 	const bool is_write = pattern_is_write(pattern, access);
+	const struct explain_location *all = locations->slots.items;
 	const struct explain_location *own =
-		explain_locations_find_slot(locations, pattern->sites[access]);
+		slots_get(&locations->slots, sizeof *own, pattern->sites[access]);
 	uint32_t count = 0;
 
 	sites[count++] = pattern->sites[access];
-	for (uint32_t i = 0; own->site && i < locations->capacity && count < most; i++) {
-		const struct explain_location *location = &locations->locations[i];
+	for (uint32_t i = 0; own && i < locations->slots.capacity && count < most; i++) {
+		const struct explain_location *location = &all[i];
 
 		if (location->site && location != own && location->id == own->id &&
 			(is_write ? location->is_written : location->is_read))

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/slots.h"
 #include "model/pattern.h"
 #include "symbols/symbols.h"
 
@@ -24,9 +25,8 @@ struct explain_location {
 };
 
 struct explain_locations {
-	struct symbols *symbols;	    /* NULL if none */
-	struct explain_location *locations; /* owned; hash table by site (base/slots.h) */
-	uint64_t count, capacity;
+	struct symbols *symbols; /* NULL if none */
+	struct slots slots;	 /* struct explain_location, by site */
 };
 
 /* Releases the contents. To begin, set `symbols` and let all other members be zero: the table is then empty. */

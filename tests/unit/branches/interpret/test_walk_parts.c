@@ -88,7 +88,7 @@ static void test_before__is_the_last_write_of_the_run(void **state)
 		walk_note_before(&walker, 0x10000 + 8 * i, 8, i);
 	assert_int_equal(walk_before(&walk, 0x10000 + 8 * 4321, 8, &value), 8);
 	assert_int_equal(value, 4321);
-	free(walk.before);
+	slots_release(&walk.before);
 }
 
 int main(void)

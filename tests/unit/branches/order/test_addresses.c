@@ -171,7 +171,7 @@ static void test_addresses__where_they_may_lead_is_shared(void **state)
 	assert_false(walk_is_shared(&trace->walk, SEEN_Y, 8));
 	assert_int_equal(addresses_share(&trace->walk, &order), 0); /* once */
 	order_release(&order);
-	free(trace->walk.shared.words);
+	slots_release(&trace->walk.shared.words);
 }
 
 static int set_up_open(void **state)
