@@ -28,7 +28,7 @@ Z3_ast solver_or(struct solver *solver, Z3_ast a, Z3_ast b)
 void solver_add(struct solver *solver, Z3_ast assertion)
 {
 	solver->count++;
-	Z3_solver_assert(solver->z3, solver->handle, assertion);
+	solver_assert(solver, assertion);
 }
 
 void solver_require(struct solver *solver, Z3_ast condition, Z3_ast requirement)

@@ -90,6 +90,12 @@ struct solver_question {
 void solver_open(struct solver *solver, const struct solver_question *question);
 void solver_close(struct solver *solver);
 
+/* Asserts without counting: a worker's query. */
+static inline void solver_assert(const struct solver *solver, Z3_ast assertion)
+{
+	Z3_solver_assert(solver->z3, solver->handle, assertion);
+}
+
 void solver_add(struct solver *solver, Z3_ast assertion);
 /* Adds: the condition implies the requirement. */
 void solver_require(struct solver *solver, Z3_ast condition, Z3_ast requirement);

@@ -317,6 +317,8 @@ bool code_book_matches(const char *pattern, const char *path);
 struct function *code_book_at(const struct code_book *book, uint64_t address);
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);
+/* Returns whether the call, or the function that it calls, has the attribute noreturn. */
+bool decode_never_returns(LLVMValueRef call);
 /* Fills `ops` from `codes`. Called by code_decode(). */
 void code_make_ops(struct function *function);
 

@@ -214,7 +214,7 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 	}
 }
 
-static bool decode_call_never_returns(LLVMValueRef call)
+bool decode_never_returns(LLVMValueRef call)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -317,7 +317,7 @@ static void decode_call_add_call(struct decoder *decoder, LLVMValueRef call)
 	code->operands = operands;
 	code->count = count;
 	decode_call_set_result(decoder, code, call);
-	code->is_noreturn = decode_call_never_returns(call);
+	code->is_noreturn = decode_never_returns(call);
 	code->reads = reads;
 	decode_call_set_effects(decoder, code, call);
 	code->normal = normal;

@@ -260,17 +260,34 @@ static void walk_access_write_new(
 		code->bytes);
 }
 
+/* Makes the term of the value that an atomic update reads; NULL if it is constant. */
+static struct term *walk_access_read_updated(
+	struct walker *walker, const struct code *code, uint64_t address, uint64_t old)
+{
+	struct term *read;
+
+	walker->where = walk_open_address(walker, code, code->a, address);
+	read = walk_read_term(walker, code, address, code->bytes, old);
+	return read ? walk_resize(walker, read, code->width) : NULL;
+}
+
+/* Writes the result of an atomic update, which is one access with its read. */
+static void walk_access_write_updated(struct walker *walker, const struct code *code,
+	uint64_t address, uint64_t value, struct term *written, const struct term *read)
+{
+	walk_write_term(walker, code, address, code->bytes, value, written);
+	walker->where = NULL;
+	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
+		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
+}
+
 static void walk_access_update_terms(struct walker *walker, const struct code *code,
 	uint64_t address, uint64_t old, uint64_t value)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *operand = walk_operand_term(walker, code->b);
-	struct term *read, *written = NULL;
+	struct term *read = walk_access_read_updated(walker, code, address, old), *written = NULL;
 
-	walker->where = walk_open_address(walker, code, code->a, address);
-	read = walk_read_term(walker, code, address, code->bytes, old);
-	if (read)
-		read = walk_resize(walker, read, code->width);
 	walk_set_term(walker, code->to, read);
 	if (read || operand) {
 		struct term_like like = {.op = CODE_UPDATE,
@@ -284,10 +301,7 @@ static void walk_access_update_terms(struct walker *walker, const struct code *c
 
 		written = term_make(arena, &like);
 	}
-	walk_write_term(walker, code, address, code->bytes, value, written);
-	walker->where = NULL;
-	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
-		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
+	walk_access_write_updated(walker, code, address, value, written, read);
 }
 
 /* Pins the constant result of an update in an excluded function after the write. */
@@ -336,12 +350,9 @@ static void walk_access_exchange_terms(struct walker *walker, const struct code 
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *expected = walk_term_of(walker, code->b, code->width);
 	struct term *wanted = walk_term_of(walker, code->c, code->width);
-	struct term *read, *written = NULL, *equal = NULL;
+	struct term *read = walk_access_read_updated(walker, code, address, old);
+	struct term *written = NULL, *equal = NULL;
 
-	walker->where = walk_open_address(walker, code, code->a, address);
-	read = walk_read_term(walker, code, address, code->bytes, old);
-	if (read)
-		read = walk_resize(walker, read, code->width);
 	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
 		struct term *before = read ? read : term_constant(arena, code->width, old);
 		struct term_like compare = {.op = CODE_COMPARE,
@@ -350,20 +361,13 @@ static void walk_access_exchange_terms(struct walker *walker, const struct code 
 			.a = before,
 			.b = expected,
 			.value = old == expected->value};
-		struct term_like select = {.op = CODE_SELECT, .width = code->width, .value = value};
 
 		equal = term_make(arena, &compare);
-		select.a = equal;
-		select.b = wanted;
-		select.c = before;
-		written = term_make(arena, &select);
+		written = walk_selection_term(arena, equal, wanted, before);
 	}
 	walk_set_term(walker, code->to, read);
 	walk_set_term(walker, code->to + 1, equal);
-	walk_write_term(walker, code, address, code->bytes, value, written);
-	walker->where = NULL;
-	if (walker->out->count && walker->out->events[walker->out->count - 1].kind == EVENT_WRITE)
-		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
+	walk_access_write_updated(walker, code, address, value, written, read);
 }
 
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers)

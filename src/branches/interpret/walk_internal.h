@@ -352,6 +352,9 @@ struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
+/* Returns the term that equals `yes` if the one-bit condition holds, else `no`. */
+struct term *walk_selection_term(
+	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
 /* Returns the term of a funnel shift by a constant amount. */

@@ -31,6 +31,19 @@ struct term *walk_comparison_term(
 		       : term_make(arena, &like);
 }
 
+struct term *walk_selection_term(
+	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no)
+{
+	const struct term_like like = {.op = CODE_SELECT,
+		.width = yes->width,
+		.value = condition->value ? yes->value : no->value,
+		.a = condition,
+		.b = yes,
+		.c = no};
+
+	return term_make(arena, &like);
+}
+
 static struct term *walk_intrinsic_extended(
 	struct term_arena *arena, struct term *term, bool is_signed)
 {

@@ -283,18 +283,11 @@ static struct term *walk_library_number(const struct library_answer *answer, uin
 static struct term *walk_library_choose(
 	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no)
 {
-	const struct term_like like = {.op = CODE_SELECT,
-		.width = yes->width,
-		.value = condition->value ? yes->value : no->value,
-		.a = condition,
-		.b = yes,
-		.c = no};
-
 	if (condition->op == TERM_CONSTANT)
 		return condition->value ? yes : no;
 	if (yes->op == TERM_CONSTANT && no->op == TERM_CONSTANT && yes->value == no->value)
 		return yes;
-	return term_make(arena, &like);
+	return walk_selection_term(arena, condition, yes, no);
 }
 
 /* Makes `value` the result if the condition holds; otherwise the answer does not change. */

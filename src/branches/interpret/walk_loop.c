@@ -27,22 +27,6 @@ static inline bool walk_loop_is_relevant_access(
 	return false;
 }
 
-static inline double walk_loop_as_double(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-static inline uint64_t walk_loop_as_bits(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
 /* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
 static inline uint64_t walk_loop_compare_doubles(uint8_t predicate, double x, double y)
 {

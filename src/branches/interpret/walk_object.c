@@ -87,20 +87,11 @@ static struct term *walk_object_restrict_to_base(
 	struct walker *walker, struct term *address, struct term *base)
 {
 	struct term_arena *arena = &walker->walk->terms;
-	struct term_like compare = {.op = CODE_COMPARE,
-		.sub = LLVMIntEQ,
-		.width = 1,
-		.value = 1,
-		.a = base,
-		.b = term_constant(arena, 64, base->value)};
-	struct term_like select = {.op = CODE_SELECT,
-		.width = 64,
-		.value = address->value,
-		.b = address,
-		.c = term_constant(arena, 64, address->value)};
+	struct term *is_same =
+		walk_comparison_term(arena, LLVMIntEQ, base, term_constant(arena, 64, base->value));
 
-	select.a = term_make(arena, &compare);
-	return term_make(arena, &select);
+	return walk_selection_term(
+		arena, is_same, address, term_constant(arena, 64, address->value));
 }
 
 /* Adds an event without pinning the term: the events that follow are valid for other addresses,

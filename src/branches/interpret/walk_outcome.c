@@ -98,8 +98,7 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 {
 	const uint64_t found = op->argument & UINT32_MAX, expected = op->argument >> 32;
 	struct term_arena *arena = &walker->walk->terms;
-	struct term_like like = {
-		.op = CODE_COMPARE, .sub = LLVMIntEQ, .width = 1, .value = found == expected};
+	struct term *read;
 	struct code access;
 
 	if (op->kind != OP_FUTEX_WAIT || walker->is_before || !walker->is_live ||
@@ -112,10 +111,11 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 	access = *walker->frames[walker->frame_count - 1].at;
 	access.location = LOCATION_SITE;
 	access.site = SITE_NONE;
-	like.a = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
-	if (!like.a)
+	read = walk_read_term(walker, &access, op->address, sizeof(uint32_t), found);
+	if (!read)
 		return;
 	walker->out->events[walker->out->count - 1].is_atomic = true;
-	like.b = term_constant(arena, 32, expected);
-	(void)walk_pin(walker, EVENT_VALUE, term_make(arena, &like), &access);
+	(void)walk_pin(walker, EVENT_VALUE,
+		walk_comparison_term(arena, LLVMIntEQ, read, term_constant(arena, 32, expected)),
+		&access);
 }

@@ -65,14 +65,10 @@ static void walk_perform_select_value(
 		struct term *term = walk_operand_term(walker, code->a);
 
 		if (term && code->width) {
-			struct term_like like = {.op = CODE_SELECT,
-				.width = code->width,
-				.a = term,
-				.b = walk_term_of(walker, code->b, code->width),
-				.c = walk_term_of(walker, code->c, code->width),
-				.value = registers[condition ? code->b : code->c]};
-
-			walk_set_term(walker, code->to, term_make(&walker->walk->terms, &like));
+			walk_set_term(walker, code->to,
+				walk_selection_term(&walker->walk->terms, term,
+					walk_term_of(walker, code->b, code->width),
+					walk_term_of(walker, code->c, code->width)));
 		} else {
 			walk_set_term(walker, code->to,
 				walk_operand_term(walker, condition ? code->b : code->c));

@@ -88,20 +88,14 @@ static struct term *walk_table_choose(
 	for (uint64_t i = 0; i < table->count; i++) {
 		const uint64_t offset = table->first + i * table->stride;
 		const uint64_t other = walk_table_value_in(table, offset, bytes);
-		struct term_like is_there = {.op = CODE_COMPARE,
-			.sub = LLVMIntEQ,
-			.width = 1,
-			.a = address,
-			.b = term_constant(arena, 64, table->block->address + offset)};
-		struct term_like choice = {
-			.op = CODE_SELECT, .width = (uint8_t)(8 * bytes), .value = value};
+		struct term *is_there;
 
 		if (other == value)
 			continue;
-		choice.a = term_make(arena, &is_there);
-		choice.b = term_constant(arena, 8 * bytes, other);
-		choice.c = result;
-		result = term_make(arena, &choice);
+		is_there = walk_comparison_term(arena, LLVMIntEQ, address,
+			term_constant(arena, 64, table->block->address + offset));
+		result = walk_selection_term(
+			arena, is_there, term_constant(arena, 8 * bytes, other), result);
 	}
 	return result;
 }

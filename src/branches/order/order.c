@@ -23,12 +23,10 @@ static void order_list_ops(const struct walk *walk, struct op_list *list)
 		qsort(list->items, list->count, sizeof *list->items, order_compare_steps);
 }
 
-void order_add_edge(struct order *order, struct event_id first, struct event_id second)
+void order_add(struct order *order, struct order_edge edge)
 {
-	if (first.thread == second.thread)
-		return;
-	ARRAY_APPEND(order->edges, order->edge_count,
-		(struct order_edge){.first = first, .second = second});
+	if (edge.first.thread != edge.second.thread)
+		ARRAY_APPEND(order->edges, order->edge_count, edge);
 }
 
 static bool order_takes(const struct record_op *op, bool *is_shared)

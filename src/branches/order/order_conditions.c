@@ -20,9 +20,10 @@ const struct order_condition *order_condition_at(const struct order *order, uint
 static struct order_condition *order_conditions_condition_of(
 	struct order *order, const struct record_op *op)
 {
-	for (uint32_t i = 0; i < order->condition_count; i++)
-		if (order->conditions[i].address == op->address)
-			return &order->conditions[i];
+	const struct order_condition *known = order_condition_at(order, op->address);
+
+	if (known)
+		return &order->conditions[known - order->conditions];
 	ARRAY_APPEND(order->conditions, order->condition_count,
 		(struct order_condition){.address = op->address, .is_reported = true});
 	return &order->conditions[order->condition_count - 1];
@@ -109,16 +110,6 @@ static void order_conditions_add_op(
 	}
 }
 
-static void order_conditions_add_edge(
-	struct order *order, struct event_id first, struct event_id second, bool is_usual)
-{
-	const uint32_t count = order->edge_count;
-
-	order_add_edge(order, first, second);
-	if (order->edge_count > count)
-		order->edges[count].is_usual = is_usual;
-}
-
 /*
  * A woken thread waited before the signal and locked its mutex after it. If the condition variable
  * has only one signal, the second edge holds in every schedule.
@@ -129,13 +120,17 @@ static void order_conditions_add_edges(struct order *order, const struct order_c
 
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
 		const struct order_wait *wait = &condition->waits[i];
+		struct event_id signal;
 
 		if (!wait->has_back || wait->signal == NONE)
 			continue;
-		order_conditions_add_edge(
-			order, wait->at, condition->signals[wait->signal].at, is_usual);
-		order_conditions_add_edge(order, condition->signals[wait->signal].at, wait->back,
-			is_usual && condition->signal_count > 1);
+		signal = condition->signals[wait->signal].at;
+		order_add(
+			order, (struct order_edge){
+				       .first = wait->at, .second = signal, .is_usual = is_usual});
+		order_add(order, (struct order_edge){.first = signal,
+					 .second = wait->back,
+					 .is_usual = is_usual && condition->signal_count > 1});
 	}
 }
 

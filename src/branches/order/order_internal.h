@@ -23,7 +23,12 @@ struct op_list {
 };
 
 /* Adds an edge between different threads: program order needs no edges. */
-void order_add_edge(struct order *order, struct event_id first, struct event_id second);
+void order_add(struct order *order, struct order_edge edge);
+static inline void order_add_edge(
+	struct order *order, struct event_id first, struct event_id second)
+{
+	order_add(order, (struct order_edge){.first = first, .second = second});
+}
 /* Adds the edges of semaphores and of pthread_once() (order_waits.c). */
 void order_add_semaphores(struct order *order, const struct op_list *list);
 void order_add_once(struct order *order, const struct op_list *list);

@@ -47,11 +47,9 @@ static void order_waits_add_wait_edge(
 	for (uint32_t i = 0; i < wait; i++)
 		if (list->items[i].op->address == event->op->address &&
 			list->items[i].op->kind == OP_SEM_POST && --posts == 0) {
-			const uint32_t count = order->edge_count;
-
-			order_add_edge(order, list->items[i].id, event->id);
-			if (order->edge_count > count)
-				order->edges[count].is_usual = is_usual;
+			order_add(order, (struct order_edge){.first = list->items[i].id,
+						 .second = event->id,
+						 .is_usual = is_usual});
 			return;
 		}
 }
@@ -235,11 +233,7 @@ static void order_waits_add_arrival(struct order *order, const struct op_event *
 static void order_waits_add_round_edge(
 	struct order *order, uint32_t round, struct event_id first, struct event_id second)
 {
-	const uint32_t count = order->edge_count;
-
-	order_add_edge(order, first, second);
-	if (order->edge_count > count)
-		order->edges[count].round = round + 1;
+	order_add(order, (struct order_edge){.first = first, .second = second, .round = round + 1});
 }
 
 static void order_rounds_add_leave(struct order *order, const struct op_event *event)

@@ -114,13 +114,6 @@ static void run_record_copy_chunks(
 	}
 }
 
-static void *run_record_enlarge(void *memory, uint64_t bytes)
-{
-	memory = realloc(memory, bytes + 1);
-	BUG_ON(!memory);
-	return memory;
-}
-
 /* Longer entries lie in a file, so that the kernel can write their pages to the disk. */
 #define MEMORY_MOST (UINT64_C(64) << 20)
 
@@ -164,7 +157,7 @@ static bool run_record_reserve(struct run_thread *thread, uint64_t bytes)
 		return run_record_map(thread, bytes);
 	if (bytes > thread->capacity) {
 		thread->capacity = 2 * bytes;
-		thread->bytes = run_record_enlarge(thread->bytes, thread->capacity);
+		thread->bytes = array_resize(thread->bytes, thread->capacity, 1);
 	}
 	return true;
 }
@@ -194,8 +187,7 @@ static void run_record_take_threads(
 		if (area->threads[i].first)
 			threads = i + 1;
 	if (threads > record->thread_count) {
-		record->threads =
-			run_record_enlarge(record->threads, threads * sizeof *record->threads);
+		record->threads = array_resize(record->threads, threads, sizeof *record->threads);
 		memset(record->threads + record->thread_count, 0,
 			(threads - record->thread_count) * sizeof *record->threads);
 		record->thread_count = threads;
@@ -207,20 +199,10 @@ static void run_record_take_threads(
 		run_record_take_thread(record, &record->threads[i], area, &area->threads[i]);
 }
 
-static void run_record_add_op(struct run_record *record, const struct record_op *op)
-{
-	if (record->op_count == record->op_capacity) {
-		record->op_capacity = record->op_capacity ? 2 * record->op_capacity : 64;
-		record->ops =
-			run_record_enlarge(record->ops, record->op_capacity * sizeof *record->ops);
-	}
-	record->ops[record->op_count++] = *op;
-}
-
 static void run_record_take_ops(struct run_record *record, const struct record_area *area)
 {
 	const uint64_t size = run_record_size_of(area, &area->ops);
-	uint8_t *bytes = run_record_enlarge(NULL, size);
+	uint8_t *bytes = array_resize(NULL, size, 1);
 	const uint8_t *at = bytes;
 
 	if (!record->op_stream)
@@ -230,7 +212,7 @@ static void run_record_take_ops(struct run_record *record, const struct record_a
 		struct record_op op;
 
 		at = op_stream_read(record->op_stream, at, bytes + size, &op);
-		run_record_add_op(record, &op);
+		ARRAY_APPEND(record->ops, record->op_count, op);
 	}
 	record->bytes += size;
 	free(bytes);
@@ -238,8 +220,8 @@ static void run_record_take_ops(struct run_record *record, const struct record_a
 
 static void run_record_take_images(struct run_record *record, const struct record_area *area)
 {
-	record->images = run_record_enlarge(
-		record->images, (record->image_count + area->image_count) * sizeof *record->images);
+	record->images = array_resize(
+		record->images, record->image_count + area->image_count, sizeof *record->images);
 	for (uint32_t i = 0; i < area->image_count; i++) {
 		const struct record_image *from = &area->images[i];
 		struct record_image *image = &record->images[record->image_count++];
@@ -247,7 +229,7 @@ static void run_record_take_images(struct run_record *record, const struct recor
 		*image = *from;
 		image->offset = record->image_size;
 		record->image_bytes =
-			run_record_enlarge(record->image_bytes, record->image_size + from->bytes);
+			array_resize(record->image_bytes, record->image_size + from->bytes, 1);
 		memcpy(record->image_bytes + record->image_size, (const char *)area + from->offset,
 			from->bytes);
 		record->image_size += from->bytes;
@@ -281,7 +263,7 @@ static void run_record_append_end(struct run_thread *thread, uint64_t predicted)
 	const uint64_t number = predicted << RECORD_TAG_BITS | RECORD_END;
 
 	if (!thread->mapped) /* else run_record_take_thread() has reserved the space */
-		thread->bytes = run_record_enlarge(thread->bytes, thread->size + END_BYTES_MOST);
+		thread->bytes = array_resize(thread->bytes, thread->size + END_BYTES_MOST, 1);
 	thread->size =
 		(uint64_t)(record_number_put(thread->bytes + thread->size, number) - thread->bytes);
 }
@@ -314,7 +296,7 @@ bool run_record_finish(struct run_record *record, const struct record_area *area
 	}
 	record->object_count = area->object_count;
 	record->objects =
-		run_record_enlarge(record->objects, record->object_count * sizeof *record->objects);
+		array_resize(record->objects, record->object_count, sizeof *record->objects);
 	memcpy(record->objects, area->objects, record->object_count * sizeof *record->objects);
 	for (uint32_t i = 0; i < record->object_count; i++)
 		record->objects[i].path[sizeof record->objects[i].path - 1] = '\0';

@@ -41,7 +41,7 @@ struct run_record {
 	uint8_t *image_bytes;
 	uint64_t image_size;
 	struct record_op *ops;
-	uint64_t op_count, op_capacity;
+	uint64_t op_count;
 	struct op_stream *op_stream; /* decoder state while data is taken */
 	uint64_t bytes;		     /* bytes of all threads and ops */
 	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */

@@ -82,7 +82,7 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 		worker = search_next(analysis);
 	if (!worker)
 		return false;
-	event = &analysis->walk.threads[worker->goal.thread].events[worker->goal.index];
+	event = walk_event_of(&analysis->walk, worker->goal);
 	*out = (struct sensitive_candidate){.number = worker->location,
 		.kind = locations_kind(event),
 		.thread = worker->goal.thread,
@@ -158,7 +158,7 @@ static enum sensitivity_verdict entry_judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
 {
 	const struct event_id goal = analysis->search.current->goal;
-	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	const struct walk_event *event = walk_event_of(&analysis->walk, goal);
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;
 	const struct walk_event *own;
 	struct walk walk;
@@ -192,7 +192,7 @@ static enum sensitivity_verdict entry_check(
 	struct sensitivity *analysis, const struct run_record *run)
 {
 	const struct event_id goal = analysis->search.current->goal;
-	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	const struct walk_event *event = walk_event_of(&analysis->walk, goal);
 	struct walk_watch watch = {
 		.instruction = event_instruction(event), .occurrence = event->occurrence};
 	enum sensitivity_verdict verdict = VERDICT_NOT_REACHED;

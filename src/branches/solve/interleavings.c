@@ -371,7 +371,7 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	uint16_t thread, struct sensitive_interleaving out[SENSITIVE_RUNS])
 {
 	const struct event_id goal = analysis->search.current->goal;
-	const struct walk_event *event = &analysis->walk.threads[goal.thread].events[goal.index];
+	const struct walk_event *event = walk_event_of(&analysis->walk, goal);
 	struct picked_list list = {0};
 	struct condition condition;
 	struct event_id flipped;

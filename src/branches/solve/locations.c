@@ -12,19 +12,9 @@
 
 static bool locations_ends_the_program(LLVMBasicBlockRef block)
 {
-	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
-
-	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-		LLVMValueRef callee;
-
-		if (!LLVMIsACallInst(i))
-			continue;
-		callee = LLVMGetCalledValue(i);
-		if (LLVMGetCallSiteEnumAttribute(i, LLVMAttributeFunctionIndex, kind) ||
-			(LLVMIsAFunction(callee) && LLVMGetEnumAttributeAtIndex(callee,
-							    LLVMAttributeFunctionIndex, kind)))
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+		if (LLVMIsACallInst(i) && decode_never_returns(i))
 			return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(block)) != NULL;
-	}
 	return false;
 }
 
@@ -214,9 +204,7 @@ uint32_t locations_of(const struct locations *locations, const struct walk_event
 
 static char *locations_text_of(const char *text, unsigned length)
 {
-	char *copy = string_copy_part(text ? text : "", text ? length : 0);
-
-	return copy;
+	return string_copy_part(text ? text : "", text ? length : 0);
 }
 
 /* Returns an instruction with a source location. Optimisers drop some; those of operands or earlier
@@ -270,9 +258,7 @@ void locations_describe(
 static const struct walk_event *locations_read_of(
 	const struct sensitivity *analysis, uint32_t variable)
 {
-	const struct event_id id = analysis->order.reads[variable];
-
-	return &analysis->walk.threads[id.thread].events[id.index];
+	return walk_event_of(&analysis->walk, analysis->order.reads[variable]);
 }
 
 static LLVMValueRef locations_operand_of(const struct walk_event *access)

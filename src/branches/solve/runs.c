@@ -27,11 +27,6 @@
 #define RUNS_LEAST 4
 #define RUNS_MOST 100
 
-static const struct walk_event *runs_event(const struct sensitivity *analysis, struct event_id id)
-{
-	return &analysis->walk.threads[id.thread].events[id.index];
-}
-
 static struct flip *runs_flip_of(const struct sensitivity *analysis, uint32_t location)
 {
 	for (uint32_t i = 0; i < analysis->search.flip_count; i++)
@@ -109,7 +104,8 @@ static void runs_add_hold(struct sensitivity *analysis, uint64_t class, uint64_t
 
 static void runs_add_holds(struct sensitivity *analysis, uint64_t rank)
 {
-	const struct walk_event *event = runs_event(analysis, analysis->order.events[rank]);
+	const struct walk_event *event =
+		walk_event_of(&analysis->walk, analysis->order.events[rank]);
 	const uint64_t class = event->kind == EVENT_READ ? 0 : event->kind == EVENT_WRITE ? 1 : 2;
 	const uint64_t before = runs_before_locks(&analysis->order, rank);
 
@@ -150,7 +146,7 @@ static void runs_list_holds(struct sensitivity *analysis)
 
 	search->holds = array_new(4 * order->event_count + 1, sizeof *search->holds);
 	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct walk_event *event = runs_event(analysis, order->events[i]);
+		const struct walk_event *event = walk_event_of(&analysis->walk, order->events[i]);
 
 		if (event->kind <= EVENT_OP && event->kind != EVENT_STEPS)
 			events[count++] = (struct held_event){event_instruction(event), i};
@@ -179,7 +175,7 @@ static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 	solution_release(schedule);
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		const struct walk_event *event = runs_event(analysis, id);
+		const struct walk_event *event = walk_event_of(&analysis->walk, id);
 
 		if (event->kind > EVENT_OP || event->step < done[id.thread] ||
 			(i >= rank && id.thread == held))

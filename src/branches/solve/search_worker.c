@@ -66,7 +66,7 @@ static void search_worker_keep_others_on_path(struct solver *solver, uint16_t th
 		for (uint32_t i = solver->window->begin[other] + 1;
 			other != thread && i < solver->window->end[other]; i++)
 			if (!solver->times[other][i])
-				Z3_solver_assert(solver->z3, solver->handle,
+				solver_assert(solver,
 					solver_not(solver, solver_stops_before(solver,
 								   (struct event_id){other, i})));
 }
@@ -98,9 +98,9 @@ static void search_worker_keep_run_going(struct solver *solver, uint16_t thread)
 			solver->window->begin[other] < count &&
 			search_worker_is_end_of_run(
 				walk, other, &walk->threads[other].events[count - 1]))
-			Z3_solver_assert(solver->z3, solver->handle,
-				solver_stops_by(
-					solver, (struct event_id){other, (uint32_t)count - 1}));
+			solver_assert(
+				solver, solver_stops_by(solver,
+						(struct event_id){other, (uint32_t)count - 1}));
 	}
 }
 
@@ -124,7 +124,7 @@ static void search_worker_keep_others_from_failing(struct solver *solver, uint16
 					: solver_otherwise(solver, event);
 			stands = solver_stops_before(solver, (struct event_id){other, i});
 			if (fails)
-				Z3_solver_assert(solver->z3, solver->handle,
+				solver_assert(solver,
 					solver_not(solver, solver_and(solver, stands, fails)));
 		}
 }
@@ -145,8 +145,7 @@ static Z3_lbool search_worker_ask_without_failures(struct worker *worker, struct
 static Z3_lbool search_worker_ask_solver(struct worker *worker, struct event_id goal)
 {
 	struct solver *solver = &worker->solver;
-	const struct walk_event *event =
-		&worker->analysis->walk.threads[goal.thread].events[goal.index];
+	const struct walk_event *event = walk_event_of(&worker->analysis->walk, goal);
 	Z3_ast otherwise = solver_otherwise(solver, event);
 	Z3_ast reached = solver_is_reached(solver, goal);
 	Z3_lbool answer, better;
@@ -154,11 +153,11 @@ static Z3_lbool search_worker_ask_solver(struct worker *worker, struct event_id 
 	if (!otherwise)
 		return Z3_L_FALSE;
 	Z3_solver_push(solver->z3, solver->handle);
-	Z3_solver_assert(solver->z3, solver->handle, otherwise);
+	solver_assert(solver, otherwise);
 	search_worker_keep_run_going(solver, goal.thread);
 	if (reached)
-		Z3_solver_assert(solver->z3, solver->handle, reached);
-	Z3_solver_assert(solver->z3, solver->handle, solver_stops_before(solver, goal));
+		solver_assert(solver, reached);
+	solver_assert(solver, solver_stops_before(solver, goal));
 	answer = Z3_solver_check(solver->z3, solver->handle);
 	if (answer == Z3_L_TRUE && !search_worker_take_answer(worker, goal)) {
 		Z3_solver_push(solver->z3, solver->handle);
@@ -223,9 +222,8 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 	Z3_lbool answer;
 	uint32_t location;
 
-	if (worker->is_void ||
-		!search_is_wanted(analysis, worker->pass,
-			&analysis->walk.threads[goal.thread].events[goal.index], &location))
+	if (worker->is_void || !search_is_wanted(analysis, worker->pass,
+				       walk_event_of(&analysis->walk, goal), &location))
 		return;
 	(void)pthread_mutex_lock(&search->lock); /* default mutex: cannot fail */
 	if (!search_worker_admit_query(worker, location))
@@ -285,9 +283,9 @@ static bool search_worker_contradicts(struct worker *worker)
 	Z3_solver_push(solver->z3, solver->handle);
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		if (walk->threads[i].count)
-			Z3_solver_assert(solver->z3, solver->handle,
-				solver_occurs(
-					solver, (struct event_id){(uint16_t)i,
+			solver_assert(
+				solver, solver_occurs(solver,
+						(struct event_id){(uint16_t)i,
 							(uint32_t)walk->threads[i].count - 1}));
 	result = Z3_solver_check(solver->z3, solver->handle) == Z3_L_FALSE;
 	Z3_solver_pop(solver->z3, solver->handle, 1);

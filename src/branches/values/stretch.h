@@ -21,10 +21,10 @@ struct stretch {
 	bool is_small; /* the next growth does not use huge pages */
 };
 
-/* Makes the first `bytes` bytes usable. */
 /* Returns the processor time of this thread. */
 uint64_t thread_processor_ns(void);
 
+/* Makes the first `bytes` bytes usable. */
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
 /* Releases the memory; also valid for a stretch that was never opened. */
 void stretch_release(struct stretch *stretch);
