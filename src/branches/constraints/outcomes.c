@@ -96,9 +96,7 @@ static void outcomes_add_taken(struct solver *solver, const struct order_attempt
 		const struct event_id end = {section->thread, section->end};
 		Z3_ast out;
 
-		if (section->lock != failure->lock || section->thread == failure->event.thread ||
-			(section->is_shared && failure->is_shared) ||
-			!solver_counts(solver, section))
+		if (!order_excludes(section, failure) || !solver_counts(solver, section))
 			continue;
 		out = solver_not(solver, solver_is_as_recorded(solver, begin));
 		if (section->end != UINT32_MAX)
@@ -131,9 +129,7 @@ static Z3_ast outcomes_is_free(struct solver *solver, const struct order_attempt
 		const struct event_id end = {section->thread, section->end};
 		Z3_ast out;
 
-		if (section->lock != attempt->lock || section->thread == attempt->event.thread ||
-			(section->is_shared && attempt->is_shared) ||
-			!solver_counts(solver, section))
+		if (!order_excludes(section, attempt) || !solver_counts(solver, section))
 			continue;
 		out = solver_is_not_before(solver, begin, attempt->event);
 		if (section->end != UINT32_MAX)

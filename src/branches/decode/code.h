@@ -287,8 +287,7 @@ struct code_book {
 	uint32_t function_count;
 	struct number_map by_address; /* index of the function */
 	struct number_map by_value;
-	/* Chunks of 64: pointers into them stay valid */
-	struct constant_block *constants[256];
+	struct constant_block **constants;
 	uint32_t constant_count;
 	LLVMValueRef *branches;
 	uint32_t branch_count;

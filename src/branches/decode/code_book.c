@@ -115,10 +115,11 @@ void code_book_close(struct code_book *book)
 {
 	for (uint32_t i = 0; i < book->function_count; i++)
 		code_book_release_function(&book->functions[i]);
-	for (uint32_t i = 0; i < book->constant_count; i++)
-		free(book->constants[i / 64][i % 64].bytes);
-	for (uint32_t i = 0; i * 64 < book->constant_count; i++)
+	for (uint32_t i = 0; i < book->constant_count; i++) {
+		free(book->constants[i]->bytes);
 		free(book->constants[i]);
+	}
+	free(book->constants);
 	number_map_release(&book->by_value);
 	free(book->functions);
 	number_map_release(&book->by_address);

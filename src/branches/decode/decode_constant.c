@@ -258,8 +258,6 @@ static LLVMValueRef decode_constant_find_definition(
 	return NULL;
 }
 
-#define BLOCKS_IN_A_ROW 64
-
 const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global)
 {
 	struct code_book *book = decoder->book;
@@ -270,17 +268,10 @@ const struct constant_block *decode_constant_block(struct decoder *decoder, LLVM
 	if (!definition)
 		return NULL;
 	for (uint32_t i = 0; i < book->constant_count; i++)
-		if (book->constants[i / BLOCKS_IN_A_ROW][i % BLOCKS_IN_A_ROW].global == global)
-			return &book->constants[i / BLOCKS_IN_A_ROW][i % BLOCKS_IN_A_ROW];
-	if (book->constant_count == BLOCKS_IN_A_ROW * 256)
-		return NULL;
-	if (book->constant_count % BLOCKS_IN_A_ROW == 0) {
-		block = array_new(BLOCKS_IN_A_ROW, sizeof *block);
-		book->constants[book->constant_count / BLOCKS_IN_A_ROW] = block;
-	}
-	block = &book->constants[book->constant_count / BLOCKS_IN_A_ROW]
-				[book->constant_count % BLOCKS_IN_A_ROW];
-	book->constant_count++;
+		if (book->constants[i]->global == global)
+			return book->constants[i];
+	block = array_new(1, sizeof *block);
+	ARRAY_APPEND(book->constants, book->constant_count, block);
 	block->global = global;
 	block->address = image_address(decoder->image, decoder->function->unit, global);
 	block->size = LLVMABISizeOfType(

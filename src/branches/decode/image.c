@@ -209,17 +209,21 @@ static uint64_t image_find_address(struct image *image, uint32_t unit, LLVMValue
 	return address;
 }
 
+struct global_address {
+	uint64_t global; /* LLVMValueRef */
+	uint64_t address;
+};
+
 uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 {
-	const uint32_t known = value_map_get(&image->address_of, global);
+	struct global_address *known =
+		slots_get(&image->addresses, sizeof *known, (uintptr_t)global);
 
-	if (known != NUMBER_MAP_NONE)
-		return image->addresses[known];
-	image->addresses =
-		array_room(image->addresses, image->address_count, sizeof *image->addresses);
-	image->addresses[image->address_count] = image_find_address(image, unit, global);
-	value_map_set(&image->address_of, global, image->address_count);
-	return image->addresses[image->address_count++];
+	if (!known) {
+		known = slots_add(&image->addresses, sizeof *known, (uintptr_t)global);
+		known->address = image_find_address(image, unit, global);
+	}
+	return known->address;
 }
 
 /* Returns whether the names match. Optimisers append a suffix to specialised functions:
@@ -340,12 +344,11 @@ void image_close(struct image *image)
 		program_release(&image->program);
 	number_map_release(&image->first_site);
 	number_map_release(&image->first_of_function);
-	number_map_release(&image->address_of);
 	free(image->paths);
 	free(image->files);
 	free(image->sites);
 	free(image->unit_group);
 	free(image->unit_object);
-	free(image->addresses);
+	slots_release(&image->addresses);
 	*image = (struct image){0};
 }

@@ -36,12 +36,10 @@ struct image {
 	struct number_map first_site;	     /* LLVMValueRef of an instruction: its first site */
 	struct number_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
 	struct symbol_file *files;
-	uint32_t *unit_group;	      /* symbol group of each unit in its file; 0: not found */
-	uint32_t *unit_object;	      /* index of each unit's object in the record */
-	struct number_map address_of; /* LLVMValueRef of a global: index in addresses */
-	uint64_t *addresses;
-	uint32_t address_count;
-	uint64_t next_made_up; /* next address for a global that no symbol table contains */
+	uint32_t *unit_group;	/* symbol group of each unit in its file; 0: not found */
+	uint32_t *unit_object;	/* index of each unit's object in the record */
+	struct slots addresses; /* struct global_address */
+	uint64_t next_made_up;	/* next address for a global that no symbol table contains */
 	char **paths;
 };
 

@@ -185,7 +185,7 @@ struct shared_word {
 struct shared_map {
 	struct slots words;		/* struct shared_word */
 	struct shared_access *accesses; /* all except the first access of each word */
-	uint32_t access_count, access_capacity;
+	uint32_t access_count;
 	/* First segment of each thread with a read of shared memory. Later writes may differ. */
 	uint16_t *tainted;
 	uint32_t thread_count;

@@ -234,14 +234,9 @@ static void walk_call_note_opaque(
 static void walk_call_pin_callee(struct walker *walker, const struct code *code)
 {
 	struct term *term = walk_operand_term(walker, code->a);
-	struct walk_event *event = walk_pin(walker, EVENT_TARGET, term, code);
 
-	if (!event)
-		return;
-	event = walk_add_event(walker, EVENT_ADDRESS);
-	event->term = term_index(&walker->walk->terms, term);
-	event->value = term->value;
-	event_set_instruction(event, code->value);
+	if (walk_pin(walker, EVENT_TARGET, term, code))
+		(void)walk_add_term_event(walker, EVENT_ADDRESS, term, code); /* complete */
 }
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers)

@@ -66,19 +66,24 @@ void walk_note_unknown(struct walker *walker, const struct code *call, bool is_r
 	walk->unknowns[i].count++;
 }
 
-struct walk_event *walk_pin(
+struct walk_event *walk_add_term_event(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
 {
-	struct walk_event *event;
+	struct walk_event *event = walk_add_event(walker, kind);
 
-	/* A divisor is not pinned: what follows is valid for every divisor except zero. */
-	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
-		return NULL;
-	event = walk_add_event(walker, kind);
 	event->term = term_index(&walker->walk->terms, term);
 	event->value = term->value;
 	event_set_instruction(event, code->value);
 	return event;
+}
+
+struct walk_event *walk_pin(
+	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code)
+{
+	/* A divisor is not pinned: what follows is valid for every divisor except zero. */
+	if (!term || term->op == TERM_CONSTANT || (kind != EVENT_DIVISOR && !term_pin(term)))
+		return NULL;
+	return walk_add_term_event(walker, kind, term, code);
 }
 
 void walk_join_events(struct walker *walker, uint64_t first)

@@ -305,6 +305,9 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 	return event;
 }
 
+/* Adds an event of the code with a term and its value. */
+struct walk_event *walk_add_term_event(
+	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 /* Notes that the call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 /* Restricts all later events to the term's value. Returns NULL if the term was determined

@@ -94,20 +94,6 @@ static struct term *walk_object_restrict_to_base(
 		arena, is_same, address, term_constant(arena, 64, address->value));
 }
 
-/* Adds an event without pinning the term: the events that follow are valid for other addresses,
- * too. */
-static struct walk_event *walk_object_add_open(
-	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
-{
-	struct walk_event *event = walk_add_event(walker, kind);
-
-	event->term = term_index(&walker->walk->terms, address);
-	event->value = address->value;
-	event_set_instruction(event, code->value);
-	event->is_open = true;
-	return event;
-}
-
 /* Adds the event of an index. The event pins the address unless the base is symbolic or the address
  * stays open. */
 static void walk_object_add_index(struct walker *walker, const struct code *code,
@@ -119,7 +105,7 @@ static void walk_object_add_index(struct walker *walker, const struct code *code
 		(void)walk_pin(walker, EVENT_INDEX, address, code);
 		return;
 	}
-	event = walk_object_add_open(walker, EVENT_INDEX,
+	event = walk_add_term_event(walker, EVENT_INDEX,
 		base ? walk_object_restrict_to_base(walker, address, base) : address, code);
 	event->is_open = is_open;
 }
@@ -181,13 +167,16 @@ static void walk_object_report_address(
 		!((is_open || base) && walk_object_is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
 	/* The question about a known object is whether the index leaves it. */
-	if (is_open)
-		walk_object_add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
-			(has_part && !base) ||
-			walk_object_is_choice(term, NULL, NULL_PAGE, INT64_MAX);
-	else
+	if (is_open) {
+		struct walk_event *event = walk_add_term_event(walker, EVENT_ADDRESS, term, code);
+
+		event->is_open = true;
+		event->is_never_null = (has_part && !base) ||
+				       walk_object_is_choice(term, NULL, NULL_PAGE, INT64_MAX);
+	} else {
 		/* NULL: the index event pinned the term */
 		(void)walk_pin(walker, EVENT_ADDRESS, term, code);
+	}
 	if (has_part) {
 		walker->out->events[number].address = begin;
 		walker->out->events[number].occurrence = bytes;

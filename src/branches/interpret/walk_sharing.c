@@ -73,31 +73,22 @@ static void walk_sharing_taint_readers(struct shared_map *map, const struct shar
 static struct shared_access *walk_sharing_access_of(
 	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
 {
-	const struct shared_access fresh = {
+	struct shared_access fresh = {
 		.reads = nothing, .writes = nothing, .thread = thread, .halves = halves};
-	struct shared_access *last = &word->access, *i;
 
 	if (!word->access_count) {
 		word->access_count = 1;
 		word->access = fresh;
 		return &word->access;
 	}
-	for (i = &word->access; i; last = i, i = walk_sharing_next_access(map, i))
+	for (struct shared_access *i = &word->access; i; i = walk_sharing_next_access(map, i))
 		if (i->thread == thread && i->halves == halves)
 			return i;
 	if (word->access_count == ACCESSES_MOST)
 		return NULL;
-	if (map->access_count == map->access_capacity) {
-		const bool is_first = last == &word->access;
-		const ptrdiff_t at = is_first ? 0 : last - map->accesses;
-
-		map->access_capacity = map->access_capacity ? 2 * map->access_capacity : 1024;
-		map->accesses =
-			array_resize(map->accesses, map->access_capacity, sizeof *map->accesses);
-		last = is_first ? last : map->accesses + at;
-	}
-	map->accesses[map->access_count++] = fresh;
-	last->next = map->access_count;
+	fresh.next = word->access.next;
+	ARRAY_APPEND(map->accesses, map->access_count, fresh);
+	word->access.next = map->access_count;
 	word->access_count++;
 	return &map->accesses[map->access_count - 1];
 }

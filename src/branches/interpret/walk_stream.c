@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/values/segments.h"
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
@@ -154,21 +155,14 @@ static enum step walk_stream_enter(struct walker *walker)
 /* Returns the op with this step, from index `first` on; UINT64_MAX: none. */
 static uint64_t walk_stream_find_op(const struct run_record *record, uint64_t step, uint64_t first)
 {
-	uint64_t end = record->op_count;
+	uint64_t end = record->op_count, found;
 
 	for (uint32_t i = 0; i < OPS_BETWEEN && first < end && record->ops[first].step < step; i++)
 		first++;
 	if (first < end && record->ops[first].step >= step)
 		end = first;
-	while (first < end) {
-		const uint64_t middle = first + (end - first) / 2;
-
-		if (record->ops[middle].step < step)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first < record->op_count && record->ops[first].step == step ? first : UINT64_MAX;
+	SEARCH(found, first, end, record->ops[found].step < step);
+	return found < record->op_count && record->ops[found].step == step ? found : UINT64_MAX;
 }
 
 const struct record_op *walk_coming_op(const struct walker *walker)

@@ -67,14 +67,11 @@ static uint64_t walk_table_value_in(const struct table *table, uint64_t offset, 
 static void walk_table_add_index_event(struct walker *walker, const struct code *code,
 	struct term *address, const struct constant_block *block)
 {
-	struct walk_event *event = walk_add_event(walker, EVENT_INDEX);
+	struct walk_event *event = walk_add_term_event(walker, EVENT_INDEX, address, code);
 
-	event->term = term_index(&walker->walk->terms, address);
-	event->value = address->value;
 	event->address = block->address;
 	event->occurrence = block->size;
 	event->is_open = true;
-	event_set_instruction(event, code->value);
 	address->is_reported = true;
 }
 

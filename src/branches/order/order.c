@@ -81,20 +81,16 @@ static void order_begin_section(struct order *order, const struct op_event *even
 
 /* The acquisitions of a recursive lock form one section. */
 struct depth {
-	uint64_t lock;
-	uint16_t thread;
+	uint64_t key; /* of slots.h: lock and thread */
 	uint32_t depth;
 };
 
-static uint32_t *order_depth_of(struct depth *depths, uint32_t *count, const struct op_event *event)
+static uint32_t *order_depth_of(struct slots *depths, const struct op_event *event)
 {
-	const uint64_t lock = order_lock_of(event->op);
+	struct depth *found = slots_add(depths, sizeof *found,
+		(order_lock_of(event->op) + 1) * THREAD_CAPACITY + event->id.thread);
 
-	for (uint32_t i = 0; i < *count; i++)
-		if (depths[i].lock == lock && depths[i].thread == event->id.thread)
-			return &depths[i].depth;
-	depths[*count] = (struct depth){.lock = lock, .thread = event->id.thread};
-	return &depths[(*count)++].depth;
+	return &found->depth;
 }
 
 /*
@@ -104,20 +100,19 @@ static uint32_t *order_depth_of(struct depth *depths, uint32_t *count, const str
  */
 static void order_find_early_sections(struct order *order, const struct op_list *list)
 {
-	FREE_SCOPED struct depth *visited = array_new(list->count + 1u, sizeof *visited);
-	uint32_t count = 0;
+	struct slots visited = {0};
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
-		const uint32_t before = count;
+		const uint64_t before = visited.count;
 		uint32_t first = 0;
 		bool is_shared;
 
 		if ((event->id.thread && !order->walk->part.begin) ||
 			!(order_takes(event->op, &is_shared) || order_gives(event->op)))
 			continue;
-		(void)order_depth_of(visited, &count, event);
-		if (count == before || !order_gives(event->op) ||
+		(void)order_depth_of(&visited, event);
+		if (visited.count == before || !order_gives(event->op) ||
 			event->op->flags & RECORD_OP_FAILED)
 			continue;
 		while (list->items[first].id.thread != event->id.thread)
@@ -130,12 +125,12 @@ static void order_find_early_sections(struct order *order, const struct op_list 
 					.end = event->id.index,
 					.is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
 	}
+	slots_release(&visited);
 }
 
 static void order_find_sections(struct order *order, const struct op_list *list)
 {
-	FREE_SCOPED struct depth *depths = array_new(list->count + 1u, sizeof *depths);
-	uint32_t depth_count = 0;
+	struct slots depths = {0};
 
 	order_find_early_sections(order, list);
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -148,18 +143,19 @@ static void order_find_sections(struct order *order, const struct op_list *list)
 				ARRAY_APPEND(order->failures, order->failure_count,
 					(struct order_attempt){
 						order_lock_of(event->op), event->id, is_shared});
-			} else if ((*order_depth_of(depths, &depth_count, event))++ == 0)
+			} else if ((*order_depth_of(&depths, event))++ == 0)
 				order_begin_section(order, event, is_shared);
 		} else if (order_gives(event->op)) {
 			struct order_section *section = order_open_section(
 				order, event->id.thread, order_lock_of(event->op));
-			uint32_t *depth = order_depth_of(depths, &depth_count, event);
+			uint32_t *depth = order_depth_of(&depths, event);
 
 			*depth -= *depth > 0;
 			if (section && !*depth)
 				section->end = event->id.index;
 		}
 	}
+	slots_release(&depths);
 }
 
 void order_sections_build(struct order_sections *index, const struct order_section *sections,

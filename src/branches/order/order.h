@@ -40,6 +40,14 @@ struct order_attempt {
 	bool is_shared; /* an attempt to read-lock a read-write lock */
 };
 
+/* Returns whether the section of a lock excludes an attempt of another thread. */
+static inline bool order_excludes(
+	const struct order_section *section, const struct order_attempt *attempt)
+{
+	return section->lock == attempt->lock && section->thread != attempt->event.thread &&
+	       !(section->is_shared && attempt->is_shared);
+}
+
 /* Stands for no thread. */
 #define ORDER_NOBODY UINT16_MAX
 

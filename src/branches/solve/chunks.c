@@ -81,82 +81,64 @@ static uint64_t chunks_global_size(const struct sensitivity *analysis, uint32_t 
 						: (uint64_t)WINDOWS_TOGETHER * window;
 }
 
-struct word_access {
-	uint64_t word;
-	bool is_write;
+/* The accesses of a window to one word, or its critical sections of one lock. */
+struct access_count {
+	uint64_t key; /* of slots.h: the word, or the address of the lock, plus one */
+	uint64_t reads, writes;
 };
 
 /* Returns the number of terms that match reads with writes: per word, its reads times the square of
  * its writes. */
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
-	const uint32_t threads = walk->record->thread_count;
-	FREE_SCOPED struct word_access *list = NULL;
+	struct slots words = {0};
+	const struct access_count *counts;
 	uint64_t cost = 0;
-	size_t count = 0;
 
-	for (uint32_t i = 0; i < threads; i++)
-		count += window->end[i] - window->begin[i];
-	list = array_new(count + 1, sizeof *list);
-	count = 0;
-	for (uint32_t i = 0; i < threads; i++)
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		for (uint32_t j = window->begin[i]; j < window->end[i]; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];
+			struct access_count *word;
 
-			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
-				list[count++] = (struct word_access){
-					event->address >> 3, event->kind == EVENT_WRITE};
+			if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+				continue;
+			word = slots_add(&words, sizeof *word, (event->address >> 3) + 1);
+			word->reads += event->kind == EVENT_READ;
+			word->writes += event->kind == EVENT_WRITE;
 		}
-	if (count)
-		qsort(list, count, sizeof *list, compare_numbers);
-	for (size_t i = 0, next; i < count; i = next) {
-		uint64_t writes = 0;
-
-		for (next = i; next < count && list[next].word == list[i].word; next++)
-			writes += list[next].is_write;
-		cost += (next - i - writes) * writes * writes;
-	}
+	counts = words.items;
+	for (uint64_t i = 0; i < words.capacity; i++)
+		cost += counts[i].reads * counts[i].writes * counts[i].writes;
+	slots_release(&words);
 	return cost;
 }
 
-/* Locks of the critical sections that overlap the window. `list` NULL: only counts. */
-static size_t chunks_list_locks(
-	const struct order *order, const struct order_window *window, struct word_access *list)
+/* Returns the cost of locks: one term per pair of critical sections of one lock that overlap the
+ * window. */
+static uint64_t chunks_cost_of_locks(const struct order *order, const struct order_window *window)
 {
 	const struct order_sections *index = &order->by_thread;
-	size_t count = 0;
+	struct slots locks = {0};
+	const struct access_count *counts;
+	uint64_t cost = 0;
 
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint32_t j = order_sections_from(index, i, window->begin[i]);
 			j < index->first[i + 1]; j++) {
 			const struct order_section *section = &order->sections[index->items[j]];
+			struct access_count *lock;
 
 			if (section->begin >= window->end[i])
 				break;
 			if (section->end < window->begin[i])
 				continue;
-			if (list)
-				list[count].word = section->lock;
-			count++;
+			lock = slots_add(&locks, sizeof *lock, section->lock + 1);
+			lock->writes++;
 		}
-	return count;
-}
-
-/* Returns the cost of locks: one term per pair of critical sections of one lock. */
-static uint64_t chunks_cost_of_locks(const struct order *order, const struct order_window *window)
-{
-	const size_t count = chunks_list_locks(order, window, NULL);
-	FREE_SCOPED struct word_access *list = array_new(count + 1, sizeof *list);
-	uint64_t cost = 0;
-
-	(void)chunks_list_locks(order, window, list); /* the same number again */
-	if (count)
-		qsort(list, count, sizeof *list, compare_numbers);
-	for (size_t i = 0, next; i < count; i = next) {
-		for (next = i; next < count && list[next].word == list[i].word; next++)
-			;
-		cost += (next - i) * (next - i);
-	}
+	counts = locks.items;
+	for (uint64_t i = 0; i < locks.capacity; i++)
+		cost += counts[i].writes * counts[i].writes;
+	slots_release(&locks);
 	return cost;
 }
 
