@@ -383,16 +383,6 @@ uint32_t walk_piece(const struct walk *walk, uint64_t address);
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
 void walk_unite_pieces(struct walk *walk);
 
-/*
- * Symbolic lengths of copies and fills. walk_has_length(): the length depends on shared memory.
- * walk_open_length() leaves it open towards smaller values; false: it is pinned. The terms say
- * whether the byte at `location`, and whether all bytes, are written. NULL means that no term exists.
- */
-bool walk_has_length(const struct walker *walker, const struct code *code);
-bool walk_open_length(struct walker *walker, const struct code *code);
-struct term *walk_is_within(struct walker *walker, const struct code *code, uint64_t location);
-struct term *walk_is_whole(struct walker *walker, const struct code *code);
-
 /* The bytes that an argument points to. */
 struct library_bytes {
 	uint64_t address;

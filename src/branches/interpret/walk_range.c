@@ -26,9 +26,63 @@ struct range {
 	uint64_t bytes;
 	uint8_t contents[RANGE_MOST];
 	struct term *terms[RANGE_MOST]; /* terms[i]: of the piece that begins at byte i */
-	/* May be shorter under another schedule: see walk_length.c */
+	/* May be shorter under another schedule: walk_range_open_length() */
 	bool is_open;
 };
+
+/*
+ * Lengths that depend on shared memory. Another schedule may only make the length smaller, as later
+ * bytes are unknown. Shared memory is written byte by byte, each under the condition that the length
+ * reaches it. Memory of one thread is written under the condition that the whole range is written.
+ */
+
+/* Each byte becomes a conditional write: longer ranges keep their length. */
+#define OPEN_BYTES_MOST 64
+
+/* Returns the condition that the byte at `location` is written. */
+static struct term *walk_range_is_within(
+	struct walker *walker, const struct code *code, uint64_t location)
+{
+	struct term *length = walk_operand_term(walker, code->c);
+
+	return walk_comparison_term(&walker->walk->terms, LLVMIntULT,
+		term_constant(&walker->walk->terms, length->width, location), length);
+}
+
+/* Returns the condition that all bytes are written; NULL if there are none. */
+static struct term *walk_range_is_whole(struct walker *walker, const struct code *code)
+{
+	const struct term *length = walk_operand_term(walker, code->c);
+
+	return length->value ? walk_range_is_within(walker, code, length->value - 1) : NULL;
+}
+
+/* Returns whether the length depends on shared memory. */
+static bool walk_range_has_length(const struct walker *walker, const struct code *code)
+{
+	const struct term *length = walk_operand_term(walker, code->c);
+
+	return length && length->op != TERM_CONSTANT && !length->is_pinned;
+}
+
+/* Leaves the length open towards smaller values, or pins it. Returns whether the length stays open. */
+static bool walk_range_open_length(struct walker *walker, const struct code *code)
+{
+	struct term *length = walk_operand_term(walker, code->c);
+	struct term *most;
+
+	if (!walk_range_has_length(walker, code))
+		return false;
+	if (length->value > OPEN_BYTES_MOST ||
+		walker->frames[walker->frame_count - 1].function->is_excluded) {
+		(void)walk_pin(walker, EVENT_VALUE, length, code);
+		return false;
+	}
+	most = term_constant(&walker->walk->terms, length->width, length->value + 1);
+	(void)walk_pin(walker, EVENT_VALUE,
+		walk_comparison_term(&walker->walk->terms, LLVMIntULT, length, most), code);
+	return true;
+}
 
 /* Returns the size of the next piece: at most a word, and the smallest size of other accesses. */
 static uint32_t walk_range_piece_at(const struct walker *walker, const struct side *side,
@@ -89,7 +143,7 @@ static void walk_range_write_bytes(struct walker *walker, const struct range *ra
 	struct term *term = is_copy ? range->terms[done] : NULL;
 
 	for (uint32_t i = 0; i < bytes; i++) {
-		walker->when = walk_is_within(walker, &range->to.code, done + i);
+		walker->when = walk_range_is_within(walker, &range->to.code, done + i);
 		walk_write_term(walker, &range->to.code, range->to.address + done + i, 1,
 			range->contents[done + i],
 			term ? walk_bytes_term(walker, term, i, 1) : NULL);
@@ -107,7 +161,7 @@ static void walk_range_write_pieces(struct walker *walker, const struct range *r
 			walk_range_write_bytes(walker, range, is_copy, done, bytes);
 			continue;
 		}
-		walker->when = range->is_open ? walk_is_whole(walker, &range->to.code) : NULL;
+		walker->when = range->is_open ? walk_range_is_whole(walker, &range->to.code) : NULL;
 		walk_write_term(walker, &range->to.code, range->to.address + done, bytes,
 			walk_range_contents_at(range, done, bytes),
 			is_copy ? range->terms[done] : NULL);
@@ -148,10 +202,10 @@ static bool walk_range_pin_operands(struct walker *walker, const struct code *co
 
 	has_any |= walk_pin(walker, code->op == CODE_COPY ? EVENT_ADDRESS : EVENT_VALUE,
 			   walk_operand_term(walker, code->b), code) != NULL;
-	has_any |= walk_has_length(walker, code);
+	has_any |= walk_range_has_length(walker, code);
 	if (has_any)
 		walk_note_unknown(walker, code, true);
-	return walk_open_length(walker, code);
+	return walk_range_open_length(walker, code);
 }
 
 /* Contents are unknown for long copies between memory that the walk does not store. */

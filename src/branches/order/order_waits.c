@@ -54,60 +54,54 @@ static void order_waits_add_wait_edge(
 		}
 }
 
-/* Returns NULL if not initialised once by the program, used too often, or not all uses are known. */
-static const struct walk_semaphore *order_waits_find_known(
-	const struct order *order, const struct op_list *list, uint64_t address)
+/* Lists the uses of a semaphore. Returns false if there are too many, or some are not known. */
+static bool order_waits_list_uses(struct order_semaphore *semaphore, const struct op_list *list)
 {
-	const struct walk *walk = order->walk;
-	const struct walk_semaphore *found = NULL;
-	int64_t value;
-	uint32_t count = 0;
+	int64_t value = semaphore->value;
 
-	for (uint32_t i = 0; i < walk->semaphore_count; i++)
-		if (walk->semaphores[i].address == address && walk->semaphores[i].is_known)
-			found = &walk->semaphores[i];
-	if (!found || walk->part.begin || walk->part.end)
-		return NULL;
-	value = found->value;
-	for (uint32_t i = 0; i < list->count && value >= 0; i++) {
+	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
+		const bool has_failed = op->flags & RECORD_OP_FAILED;
 
-		if (op->address != address || !order_waits_is_use(op))
+		if (op->address != semaphore->address || !order_waits_is_use(op))
 			continue;
-		count++;
+		ARRAY_APPEND(semaphore->uses, semaphore->count,
+			(struct order_use){.event = list->items[i].id,
+				.kind = op->kind == OP_SEM_TRYWAIT ? OP_SEM_WAIT : op->kind,
+				.is_try = op->kind == OP_SEM_TRYWAIT,
+				.has_failed = has_failed,
+				.value = (uint32_t)value});
 		value += op->kind == OP_SEM_POST;
 		value -= order_waits_is_take(op);
 		/* An interrupted wait failed although the value was positive. */
-		if (op->kind != OP_SEM_POST && op->flags & RECORD_OP_FAILED && value)
-			return NULL;
+		if (value < 0 || semaphore->count > USES_MOST ||
+			(op->kind != OP_SEM_POST && has_failed && value))
+			return false;
 	}
-	return value >= 0 && count <= USES_MOST ? found : NULL;
+	return true;
 }
 
-static struct order_semaphore *order_waits_add_semaphore(
-	struct order *order, const struct op_list *list, const struct walk_semaphore *of)
+/* Adds the semaphore if the program has initialised it once, and its uses are known and not too many.
+ * Returns NULL otherwise. */
+static const struct order_semaphore *order_waits_add_semaphore(
+	struct order *order, const struct op_list *list, uint64_t address)
 {
-	struct order_semaphore *semaphore;
-	uint32_t value = of->value;
+	const struct walk *walk = order->walk;
+	struct order_semaphore semaphore = {.address = address};
+	bool is_known = false;
 
-	semaphore = ARRAY_NEXT(order->semaphores, order->semaphore_count);
-	*semaphore = (struct order_semaphore){.address = of->address,
-		.value = of->value,
-		.uses = array_new(USES_MOST, sizeof *semaphore->uses)};
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_op *op = list->items[i].op;
-
-		if (op->address != of->address || !order_waits_is_use(op))
-			continue;
-		semaphore->uses[semaphore->count++] = (struct order_use){.event = list->items[i].id,
-			.kind = op->kind == OP_SEM_TRYWAIT ? OP_SEM_WAIT : op->kind,
-			.is_try = op->kind == OP_SEM_TRYWAIT,
-			.has_failed = op->flags & RECORD_OP_FAILED,
-			.value = value};
-		value += op->kind == OP_SEM_POST;
-		value -= order_waits_is_take(op);
+	for (uint32_t i = 0; i < walk->semaphore_count; i++)
+		if (walk->semaphores[i].address == address && walk->semaphores[i].is_known) {
+			semaphore.value = walk->semaphores[i].value;
+			is_known = true;
+		}
+	if (!is_known || walk->part.begin || walk->part.end ||
+		!order_waits_list_uses(&semaphore, list)) {
+		free(semaphore.uses);
+		return NULL;
 	}
-	return semaphore;
+	ARRAY_APPEND(order->semaphores, order->semaphore_count, semaphore);
+	return &order->semaphores[order->semaphore_count - 1];
 }
 
 /* If one thread posts, a thread's n-th wait needs the n-th post, minus the initial value. */
@@ -152,14 +146,13 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
-		const struct walk_semaphore *known =
+		const struct order_semaphore *added =
 			order_waits_is_use(op) && !order_has_semaphore(order, op->address)
-				? order_waits_find_known(order, list, op->address)
+				? order_waits_add_semaphore(order, list, op->address)
 				: NULL;
 
-		if (known)
-			order_waits_add_sure_edges(
-				order, order_waits_add_semaphore(order, list, known));
+		if (added)
+			order_waits_add_sure_edges(order, added);
 		if (order_waits_is_take(op))
 			order_waits_add_wait_edge(
 				order, list, i, order_has_semaphore(order, op->address));

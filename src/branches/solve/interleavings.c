@@ -3,14 +3,15 @@
  * branch's condition depends on, operations around these, and creation and joins of threads.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/slots.h"
 #include "base/strbuf.h"
 #include "model/op.h"
+#include "branches/values/compute.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* Number of events of the flipped run that are kept, in runs processed in parts. */
@@ -22,12 +23,10 @@
 /* Limit of visited subterms: terms are graphs with shared parts. */
 #define PARTS_MOST 4096
 
-/* The variables of a condition, then the words where these were read. */
+/* The variables of a condition, and the words where these were read: sets of numbers plus one. */
 struct condition {
-	uint32_t variables[WORDS_MOST];
-	uint32_t variable_count, parts;
-	uint64_t words[WORDS_MOST];
-	uint32_t word_count;
+	struct slots variables, words;
+	uint32_t parts;
 };
 
 struct picked {
@@ -40,37 +39,35 @@ struct picked_list {
 	uint32_t count;
 };
 
+static void interleavings_add_number(struct slots *numbers, uint64_t number)
+{
+	if (numbers->count < WORDS_MOST)
+		(void)slots_add(numbers, sizeof(uint64_t), number + 1);
+}
+
+static bool interleavings_has_number(const struct slots *numbers, uint64_t number)
+{
+	return slots_get(numbers, sizeof(uint64_t), number + 1) != NULL;
+}
+
+static void interleavings_release_condition(struct condition *condition)
+{
+	slots_release(&condition->variables);
+	slots_release(&condition->words);
+	condition->parts = 0;
+}
+
 static void interleavings_add_variables(struct condition *condition, const struct term *term)
 {
 	if (!term || condition->parts++ >= PARTS_MOST)
 		return;
 	if (term->op == TERM_VARIABLE) {
-		for (uint32_t i = 0; i < condition->variable_count; i++)
-			if (condition->variables[i] == term->number)
-				return;
-		if (condition->variable_count < WORDS_MOST)
-			condition->variables[condition->variable_count++] = term->number;
+		interleavings_add_number(&condition->variables, term->number);
 		return;
 	}
 	interleavings_add_variables(condition, term_operand(term, 0));
 	interleavings_add_variables(condition, term_operand(term, 1));
 	interleavings_add_variables(condition, term_operand(term, 2));
-}
-
-static bool interleavings_has_variable(const struct condition *condition, uint32_t number)
-{
-	for (uint32_t i = 0; i < condition->variable_count; i++)
-		if (condition->variables[i] == number)
-			return true;
-	return false;
-}
-
-static bool interleavings_has_word(const struct condition *condition, uint64_t address)
-{
-	for (uint32_t i = 0; i < condition->word_count; i++)
-		if (condition->words[i] == address >> 3)
-			return true;
-	return false;
 }
 
 /* Finds the words of the condition's variables that its own thread has read. */
@@ -79,19 +76,16 @@ static void interleavings_find_words(
 {
 	const struct walked_thread *thread = &walk->threads[goal.thread];
 
-	*condition = (struct condition){0};
+	interleavings_release_condition(condition);
 	if (goal.index < thread->count)
 		interleavings_add_variables(
 			condition, walk_event_term(walk, &thread->events[goal.index]));
 	for (uint64_t i = thread->first; i < goal.index && i < thread->count; i++) {
 		const struct walk_event *event = &thread->events[i];
 
-		if (event->kind == EVENT_READ &&
-			interleavings_has_variable(
-				condition, walk_event_term(walk, event)->number) &&
-			!interleavings_has_word(condition, event->address) &&
-			condition->word_count < WORDS_MOST)
-			condition->words[condition->word_count++] = event->address >> 3;
+		if (event->kind == EVENT_READ && interleavings_has_number(&condition->variables,
+							 walk_event_term(walk, event)->number))
+			interleavings_add_number(&condition->words, event->address >> 3);
 	}
 }
 
@@ -166,7 +160,8 @@ static void interleavings_pick_thread(struct picked_list *list, struct interleav
 		uint64_t time;
 
 		if (!is_op && ((events[i].kind != EVENT_READ && events[i].kind != EVENT_WRITE) ||
-				      !interleavings_has_word(condition, events[i].address)))
+				      !interleavings_has_number(
+					      &condition->words, events[i].address >> 3)))
 			continue;
 		time = interleavings_time_of(cursor, &events[i]);
 		if (time == UINT64_MAX)
@@ -254,26 +249,16 @@ static void interleavings_set_location(
 
 static char *interleavings_value_text(const struct walk_event *event)
 {
-	const uint64_t value = event->value;
-	char text[24];
+	const bool is_small = event->bytes == 1 || event->bytes == 2 || event->bytes == 4;
+	const int64_t value = compute_signed(event->value, is_small ? 8u * event->bytes : 64);
+	struct strbuf text = STRBUF_EMPTY;
 
-	switch (event->bytes) {
-	case 1:
-		(void)snprintf(text, sizeof text, "%d", (int8_t)value);
-		break;
-	case 2:
-		(void)snprintf(text, sizeof text, "%d", (int16_t)value);
-		break;
-	case 4:
-		(void)snprintf(text, sizeof text, "%" PRId32, (int32_t)value);
-		break;
-	default: /* such large values are addresses or floating-point numbers */
-		(void)snprintf(text, sizeof text,
-			(int64_t)value > INT32_MIN && (int64_t)value < INT32_MAX ? "%" PRId64
-										 : "0x%" PRIx64,
-			value);
-	}
-	return string_copy(text);
+	/* Large values are addresses or floating-point numbers. */
+	if (is_small || (value > INT32_MIN && value < INT32_MAX))
+		strbuf_addf(&text, "%" PRId64, value);
+	else
+		strbuf_addf(&text, "0x%" PRIx64, (uint64_t)value);
+	return strbuf_detach(&text);
 }
 
 /* Describes an op in a step. The caller adds the source location and the name of the lock. */
@@ -373,7 +358,7 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	const struct event_id goal = analysis->search.current->goal;
 	const struct walk_event *event = walk_event_of(&analysis->walk, goal);
 	struct picked_list list = {0};
-	struct condition condition;
+	struct condition condition = {0};
 	struct event_id flipped;
 	uint64_t *own_chosen;
 	struct walk walk;
@@ -408,5 +393,6 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	out[SENSITIVE_FLIPPED].called_from = locations_called_from(event_instruction(event),
 		analysis->flipped_callers, analysis->flipped_caller_count);
 	walk_close(&walk);
+	interleavings_release_condition(&condition);
 	free(list.items);
 }
