@@ -5,6 +5,7 @@
  * a hang.
  */
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 
 #include <signal.h>
 #include <sys/syscall.h>

@@ -17,7 +17,7 @@
 
 #include "engine/engine.h"
 #include "runtime/focus.h"
-#include "runtime/library_code.h"
+#include "runtime/callers.h"
 
 /* Exports a symbol. All other symbols of libraddle.so are hidden. */
 #define EXPORT __attribute__((visibility("default")))

@@ -180,31 +180,6 @@ void runtime_dispatch_set_up(void);
 void runtime_dispatch_pause(void);
 void runtime_dispatch_resume(void);
 
-/* ---- spinning (spin.c) ---- */
-
-/* Called when the command has seen no step for a while. `site`: the code that runs now. */
-void runtime_spin_look(uint64_t site);
-/* Starts the timer that detects spinning threads, if a run has found one. Once per process. */
-void runtime_spin_watch(void);
-void runtime_spin_stop(void);
-/* Called when the timer expires. `site`: the interrupted code. */
-void runtime_spin_tick(uint64_t site);
-/* Turns the sites off until the next operation, after a long time without a step: a computing
- * thread then runs at native speed. */
-void runtime_run_natively(void);
-/* Called before each operation: turns the sites on again. */
-void runtime_run_controlled(void);
-/* Gives every thread that may be computing the full time limit before a hang is reported. Returns
- * true if another thread runs with a new limit. */
-bool runtime_hang_is_doubtful(void);
-/* Called in the timer's signal handler. Returns true if the only enabled thread was in the same
- * state before, and so repeats a loop for ever. */
-bool runtime_is_endless(const void *context);
-/* Implements engine_host.digest. */
-bool repetition_digest(const void *stack_pointer, uint64_t *digest);
-/* Called at the entry of an interposed function, after a request by runtime_spin_tick(). */
-void runtime_spin_enter(uint64_t site);
-
 /* ---- crashes (crash.c) ---- */
 
 /* The runtime's own stack for fatal signals of this kernel thread; allocates one if `stack` is
@@ -252,11 +227,6 @@ long runtime_high_descriptor(long descriptor);
 /* Marks waits in the real world, during which the command's watchdog must not report a hang. */
 void runtime_mark_outside(bool is_outside);
 
-/* ---- what a rewind must undo in the kernel (undo.c) ---- */
-
-/* Logs the target's call for a later rewind, or taints the run. `result`: raw. */
-void runtime_note_call(long number, const long arguments[6], long result);
-
 /* Takes over masks and dispositions; after runtime_crash_set_up(). */
 void runtime_signals_set_up(void);
 bool runtime_patch_vdso(void); /* vdso.c: false if the vDSO still reads the real clocks */
@@ -298,17 +268,3 @@ uint32_t fiber_index_of(const struct engine_thread *thread);
 uint64_t *fiber_used_at(uint32_t pool_index);
 /* Returns a clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
-
-/* Returns the lower end of the program's newest frame on the stack of a thread that waits at a call;
- * 0: unknown, as always with kernel threads. */
-uint64_t runtime_newest_frame(const struct engine_thread *thread);
-/* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries
- * stay 0. */
-void runtime_note_callers(
-	const struct engine_thread *thread, uint64_t site, uint64_t *callers, unsigned count);
-/* Fills in the call stack of an event, and the frames of its calls. */
-void runtime_note_calls(
-	const struct engine_thread *thread, bool is_access, struct trace_event *event);
-/* Returns whether the address is in the runtime. Such frames belong to no function of the
- * program. */
-bool runtime_is_own_code(uint64_t address);

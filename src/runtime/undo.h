@@ -25,6 +25,8 @@ void undo_save_shared(void);
 void undo_restore_shared(void);
 
 void undo_begin_run(void);
+/* Logs the target's call for a later rewind, or taints the run. `result`: raw. */
+void runtime_note_call(long number, const long arguments[6], long result);
 /* Reverts the logged changes (descriptors, offsets and others) and ends logging. */
 void undo_world(void);
 

@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "runtime/callers/frames.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
 
 /* Maximum number of the runtime's own frames on a stack. */

@@ -2,7 +2,7 @@
  * modules contain, if compiled without optimisation. A step inside such code belongs to the user's
  * call. Optimised header functions may contain the user's inlined code, so a site inside them
  * stays. */
-#include "runtime/library_code.h"
+#include "runtime/callers.h"
 
 #include <fcntl.h>
 #include <link.h>

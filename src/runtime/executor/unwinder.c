@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/known_modules.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
 
 /* Tables of a module that list the symbols it imports. */

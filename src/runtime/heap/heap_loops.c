@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
 #include "strategies/strategy.h"
 

@@ -12,6 +12,7 @@
 #include "runtime/libc/time_stamp_counter.h"
 #include "runtime/guarded_read.h"
 #include "runtime/record.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
 
 #define KERNEL_SIGSET_BYTES 8

@@ -23,6 +23,7 @@
 #include "runtime/quick.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/libc/world.h"
 #include "strategies/history.h"
 

@@ -29,7 +29,9 @@
 #include "runtime/libc/time_stamp_counter.h"
 #include "runtime/record.h"
 #include "runtime/returned.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/libc/world.h"
 
 HOT_STATE struct runtime runtime;

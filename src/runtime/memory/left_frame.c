@@ -7,6 +7,7 @@
  * frames. A frame that a newer one overlaps is not recognised. Only stacks of the runtime and of main count:
  * below a stack that the program provides lies memory of the program.
  */
+#include "runtime/callers.h"
 #include "runtime/memory/memory_internal.h"
 
 /* Below a stack pointer. Larger frames are rare, and gaps between stacks are larger. */

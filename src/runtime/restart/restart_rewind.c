@@ -20,6 +20,7 @@
 #include "runtime/memory.h"
 #include "runtime/restart/resume.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/undo.h"
 
 #define SERVER_STACK_BYTES ((size_t)256 * 1024)

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/runtime.h"
+#include "runtime/undo.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

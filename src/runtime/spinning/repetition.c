@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "model/fixed_addresses.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/libc/world.h"
 
 #define PAGE_BYTES ((size_t)4096)

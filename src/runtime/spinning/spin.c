@@ -20,6 +20,7 @@
 #include "runtime/quick.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/sites.h"
 
 #define TICK_NS 20000000

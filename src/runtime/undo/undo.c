@@ -11,6 +11,7 @@
 #include "runtime/undo/harmless_calls.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/undo.h"
 
 struct undo_log *undo;
 

@@ -9,6 +9,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/undo.h"
 #include "runtime/libc/world.h"
 
 /* Number of entries that the next try sends after a partial gather write. */

@@ -8,6 +8,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
+#include "runtime/spinning.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/time_stamp_counter.h"
 

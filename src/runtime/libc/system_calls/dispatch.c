@@ -22,6 +22,8 @@
 #include "runtime/libc/file_point.h"
 #include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
+#include "runtime/undo.h"
+#include "runtime/spinning.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/time_stamp_counter.h"
 

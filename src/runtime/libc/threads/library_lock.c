@@ -14,6 +14,7 @@
 #include "base/starts_with.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/libc/threads/library_lock.h"
+#include "runtime/callers.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
