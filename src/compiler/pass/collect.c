@@ -1,6 +1,8 @@
 /* Decides which instructions become sites, and of which kind. */
 #include "compiler/pass/instrument.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +18,7 @@ static const uint8_t orders[] = {
 
 void add_site(struct instrument *instrument, const struct site *site)
 {
-	if (instrument->site_count == instrument->site_capacity) {
-		instrument->site_capacity =
-			instrument->site_capacity ? 2 * instrument->site_capacity : 1024;
-		instrument->sites = realloc(
-			instrument->sites, instrument->site_capacity * sizeof *instrument->sites);
-		if (!instrument->sites)
-			abort(); /* out of memory: abort as the compiler does */
-	}
-	instrument->sites[instrument->site_count++] = *site;
+	ARRAY_APPEND(instrument->sites, instrument->site_count, *site);
 }
 
 size_t sites_end_of_function(const struct instrument *instrument, size_t first)

@@ -9,6 +9,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/array.h"
+#include "base/slots.h"
 #include "compiler/pass/instrument.h"
 
 #define OPERANDS_MOST 4096
@@ -27,60 +29,21 @@ struct known_type {
 struct field_types {
 	struct instrument *instrument;
 	LLVMValueRef *queue;
-	size_t queue_count, queue_capacity;
-	LLVMMetadataRef *seen; /* open-addressing hash set */
-	size_t seen_capacity, seen_count;
+	size_t queue_count;
+	struct slots seen; /* addresses of the nodes in the queue */
 	struct known_type *types;
-	size_t type_count, type_capacity;
+	size_t type_count;
 };
-
-static void *fields_grow(void *items, size_t count, size_t *capacity, size_t size)
-{
-	if (count < *capacity)
-		return items;
-	*capacity = *capacity ? 2 * *capacity : 256;
-	items = realloc(items, *capacity * size);
-	if (!items)
-		abort(); /* out of memory: abort as the compiler does */
-	return items;
-}
-
-static bool fields_mark_visited(struct field_types *types, LLVMMetadataRef node)
-{
-	size_t slot;
-
-	if (2 * types->seen_count >= types->seen_capacity) {
-		LLVMMetadataRef *old = types->seen;
-		const size_t old_capacity = types->seen_capacity;
-
-		types->seen_capacity = old_capacity ? 2 * old_capacity : 1024;
-		types->seen = calloc(types->seen_capacity, sizeof(*types->seen));
-		if (!types->seen)
-			abort(); /* out of memory: abort as the compiler does */
-		types->seen_count = 0;
-		for (size_t i = 0; i < old_capacity; i++)
-			if (old[i])
-				(void)fields_mark_visited(
-					types, old[i]); /* always new in the larger table */
-		free(old);
-	}
-	slot = ((uintptr_t)node >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
-	       (types->seen_capacity - 1);
-	for (; types->seen[slot]; slot = (slot + 1) & (types->seen_capacity - 1))
-		if (types->seen[slot] == node)
-			return false;
-	types->seen[slot] = node;
-	types->seen_count++;
-	return true;
-}
 
 static void fields_enqueue(struct field_types *types, LLVMValueRef node)
 {
-	if (!node || !LLVMIsAMDNode(node) || !fields_mark_visited(types, LLVMValueAsMetadata(node)))
+	const uint64_t before = types->seen.count;
+
+	if (!node || !LLVMIsAMDNode(node))
 		return;
-	types->queue = fields_grow(
-		types->queue, types->queue_count, &types->queue_capacity, sizeof(*types->queue));
-	types->queue[types->queue_count++] = node;
+	(void)slots_add(&types->seen, sizeof(uint64_t), (uintptr_t)LLVMValueAsMetadata(node));
+	if (types->seen.count != before)
+		ARRAY_APPEND(types->queue, types->queue_count, node);
 }
 
 static LLVMValueRef fields_operand(LLVMValueRef node, unsigned index)
@@ -108,9 +71,8 @@ static void fields_note_type(struct field_types *types, LLVMValueRef node)
 
 	if (!name || !fields_operand(node, DI_ELEMENTS))
 		return;
-	types->types = fields_grow(
-		types->types, types->type_count, &types->type_capacity, sizeof(*types->types));
-	types->types[types->type_count++] = (struct known_type){.name = strdup(name), .node = node};
+	ARRAY_APPEND(types->types, types->type_count,
+		(struct known_type){.name = strdup(name), .node = node});
 }
 
 static void fields_visit(struct field_types *types, LLVMValueRef node)
@@ -134,11 +96,9 @@ static int fields_compare_types(const void *a, const void *b)
 
 struct field_types *field_types_new(struct instrument *instrument)
 {
-	struct field_types *types = calloc(1, sizeof *types);
+	struct field_types *types = array_new(1, sizeof *types);
 	LLVMContextRef context = instrument->context;
 
-	if (!types)
-		abort(); /* out of memory: abort as the compiler does */
 	types->instrument = instrument;
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
 		function = LLVMGetNextFunction(function)) {
@@ -150,7 +110,7 @@ struct field_types *field_types_new(struct instrument *instrument)
 	for (size_t i = 0; i < types->queue_count; i++)
 		fields_visit(types, types->queue[i]);
 	free(types->queue);
-	free(types->seen);
+	slots_release(&types->seen);
 	if (types->type_count)
 		qsort(types->types, types->type_count, sizeof *types->types, fields_compare_types);
 	return types;

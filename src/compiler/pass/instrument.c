@@ -6,6 +6,8 @@
 
 #include <llvm-c/Analysis.h>
 
+#include "base/array.h"
+
 #define DONE "raddle.instrumented"
 
 static bool instrument_has_attribute(LLVMValueRef function, const char *name)
@@ -22,6 +24,12 @@ static void instrument_add_attribute(
 
 	LLVMAddAttributeAtIndex(
 		function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+void bug_report(const char *condition, const char *file, int line)
+{
+	(void)fprintf(stderr, "raddle-cc: %s:%d: %s\n", file, line, condition);
+	abort();
 }
 
 /* Weak, because old versions of LLVM lack it. */
@@ -118,9 +126,7 @@ static void instrument_add_natives(struct instrument *instrument)
 	for (LLVMValueRef function = LLVMGetFirstFunction(instrument->module); function;
 		function = LLVMGetNextFunction(function))
 		count++;
-	instrument->versions = calloc(count + 1, sizeof *instrument->versions);
-	if (!instrument->versions)
-		abort(); /* out of memory: abort as the compiler does */
+	instrument->versions = array_new(count + 1, sizeof *instrument->versions);
 	for (LLVMValueRef function =
 			getenv("RADDLE_NATIVE") ? LLVMGetFirstFunction(instrument->module) : NULL;
 		function; function = function == last ? NULL : LLVMGetNextFunction(function)) {
@@ -245,7 +251,6 @@ bool instrument_module(LLVMModuleRef module)
 		.module = module,
 		.context = context,
 		.layout = LLVMGetModuleDataLayout(module),
-		.i16 = LLVMInt16TypeInContext(context),
 		.i32 = LLVMInt32TypeInContext(context),
 		.i64 = LLVMInt64TypeInContext(context),
 		.pointer = LLVMPointerTypeInContext(context, 0),

@@ -86,9 +86,9 @@ struct instrument {
 	LLVMContextRef context;
 	LLVMTargetDataRef layout;
 	LLVMBuilderRef builder;
-	LLVMTypeRef i16, i32, i64, pointer, nothing;
+	LLVMTypeRef i32, i64, pointer, nothing;
 	struct site *sites;
-	size_t site_count, site_capacity;
+	size_t site_count;
 	LLVMValueRef descriptions; /* global: struct site_unit with what follows it */
 	LLVMTypeRef descriptions_type;
 	struct version *versions; /* in the order of the module's functions */

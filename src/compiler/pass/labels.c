@@ -7,6 +7,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/array.h"
 #include "compiler/pass/instrument.h"
 
 struct labels {
@@ -52,11 +53,7 @@ static bool labels_collect(LLVMValueRef function, struct labels *labels)
 				continue;
 			if (labels_label_escapes(LLVMBlockAddress(function, to)))
 				return false;
-			labels->blocks = realloc(
-				labels->blocks, (labels->count + 1) * sizeof(LLVMBasicBlockRef));
-			if (!labels->blocks)
-				abort();
-			labels->blocks[labels->count++] = to;
+			ARRAY_APPEND(labels->blocks, labels->count, to);
 		}
 	}
 	return labels->count != 0;

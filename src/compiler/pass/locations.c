@@ -10,6 +10,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/array.h"
+
 #define INFO_SECTION "raddle_info"
 
 /* Different byte strings, numbered from 1. */
@@ -35,15 +37,6 @@ struct plain {
 	size_t used, capacity;
 };
 
-static void *locations_allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		abort(); /* out of memory: abort as the compiler does */
-	return memory;
-}
-
 static size_t locations_slot(const struct numbering *numbering, const void *bytes, size_t size)
 {
 	const unsigned char *byte = bytes;
@@ -67,8 +60,8 @@ static void locations_grow(struct numbering *numbering)
 	struct numbering bigger = {.count = numbering->count,
 		.capacity = numbering->capacity ? 2 * numbering->capacity : 256};
 
-	bigger.entries = locations_allocate(bigger.capacity / 2 + 1, sizeof *bigger.entries);
-	bigger.slots = locations_allocate(bigger.capacity, sizeof *bigger.slots);
+	bigger.entries = array_new(bigger.capacity / 2 + 1, sizeof *bigger.entries);
+	bigger.slots = array_new(bigger.capacity, sizeof *bigger.slots);
 	for (uint32_t i = 0; i < numbering->count; i++) {
 		const struct numbered *entry = &numbering->entries[i];
 
@@ -91,7 +84,7 @@ static uint32_t locations_number_of(struct numbering *numbering, const void *byt
 	if (numbering->slots[slot])
 		return numbering->slots[slot];
 	entry = &numbering->entries[numbering->count++];
-	*entry = (struct numbered){.bytes = locations_allocate(1, size), .size = size};
+	*entry = (struct numbered){.bytes = array_new(1, size), .size = size};
 	memcpy(entry->bytes, bytes, size);
 	return numbering->slots[slot] = numbering->count;
 }
@@ -212,9 +205,7 @@ static void locations_add(struct plain *plain, const void *bytes, size_t size)
 {
 	if (size > plain->capacity - plain->used) {
 		plain->capacity = 2 * plain->capacity + size + 4096;
-		plain->bytes = realloc(plain->bytes, plain->capacity);
-		if (!plain->bytes)
-			abort(); /* out of memory: abort as the compiler does */
+		plain->bytes = array_resize(plain->bytes, plain->capacity, 1);
 	}
 	memcpy(plain->bytes + plain->used, bytes, size);
 	plain->used += size;
@@ -275,7 +266,7 @@ static LLVMValueRef locations_bytes(
 /* Makes the constant: struct site_unit, the flags, the compressed columns. */
 static void locations_make_unit(struct instrument *instrument, const struct plain *plain)
 {
-	unsigned char *flags = locations_allocate(instrument->site_count + 1, 1);
+	unsigned char *flags = array_new(instrument->site_count + 1, 1);
 	unsigned char *stored;
 	const size_t size = compress_bytes(plain->bytes, plain->used, &stored);
 	const uint32_t header[] = {INSTRUMENT_MAGIC, (uint32_t)instrument->site_count,
@@ -308,7 +299,7 @@ void describe_sites(struct instrument *instrument)
 	struct plain plain = {0};
 
 	writer.fields = field_types_new(instrument);
-	writer.sites = locations_allocate(instrument->site_count + 1, sizeof *writer.sites);
+	writer.sites = array_new(instrument->site_count + 1, sizeof *writer.sites);
 	for (size_t i = 0; i < instrument->site_count; i++)
 		locations_describe(&writer, &instrument->sites[i], writer.sites[i]);
 	locations_write(&writer, &plain);

@@ -4,6 +4,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/array.h"
+
 struct copies {
 	struct instrument *instrument;
 	const struct loop *loop;
@@ -265,12 +267,10 @@ static void loop_copy_connect(const struct copies *copies, LLVMBasicBlockRef ent
 LLVMBasicBlockRef loop_copy(struct instrument *instrument, const struct sites *sites,
 	const struct loop *loop, LLVMBasicBlockRef entry)
 {
-	struct copies *copies = calloc(1, sizeof *copies);
+	struct copies *copies = array_new(1, sizeof *copies);
 	LLVMBasicBlockRef exit = loop_copy_only_exit(loop);
 	LLVMBasicBlockRef header;
 
-	if (!copies)
-		abort(); /* out of memory: abort as the compiler does */
 	copies->instrument = instrument;
 	copies->loop = loop;
 	for (unsigned i = 0; i < loop->block_count; i++)

@@ -10,6 +10,8 @@
 #include <lzma.h>
 #include <zstd.h>
 
+#include "base/array.h"
+
 #define TEXT(text) text, sizeof(text) - 1
 /* Slow, but units are small: a few milliseconds for five per cent. */
 #define COMPRESSION_LEVEL 19
@@ -19,11 +21,9 @@ void keep_global(struct instrument *instrument, LLVMValueRef global)
 	static const char name[] = "llvm.compiler.used";
 	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
 	const unsigned before = old ? (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old)) : 0;
-	LLVMValueRef *members = calloc(before + 1, sizeof(*members));
+	LLVMValueRef *members = array_new(before + 1, sizeof(*members));
 	LLVMValueRef list;
 
-	if (!members)
-		abort(); /* out of memory: abort as the compiler does */
 	for (unsigned i = 0; i < before; i++)
 		members[i] = LLVMGetOperand(LLVMGetInitializer(old), i);
 	members[before] = global;
@@ -120,11 +120,9 @@ static void module_add_to_list(
 	LLVMValueRef members[3] = {LLVMConstInt(instrument->i32, 1, 0), function, function};
 	LLVMTypeRef types[3] = {instrument->i32, instrument->pointer, instrument->pointer};
 	LLVMTypeRef type = LLVMStructTypeInContext(instrument->context, types, 3, false);
-	LLVMValueRef *entries = calloc(before + 1, sizeof(*entries));
+	LLVMValueRef *entries = array_new(before + 1, sizeof(*entries));
 	LLVMValueRef list;
 
-	if (!entries)
-		abort(); /* out of memory: abort as the compiler does */
 	for (unsigned i = 0; i < before; i++)
 		entries[i] = LLVMGetOperand(initial, i);
 	entries[before] = LLVMConstStructInContext(instrument->context, members, 3, false);
@@ -224,11 +222,9 @@ void embed_bitcode(struct instrument *instrument)
 	const size_t plain = LLVMGetBufferSize(buffer);
 	unsigned char *stored;
 	const size_t size = module_compress_bitcode(LLVMGetBufferStart(buffer), plain, &stored);
-	char *text = malloc(5 * size + size / 4 + 1024);
+	char *text = array_new(5 * size + size / 4 + 1024, 1);
 	char *at = text;
 
-	if (!text)
-		abort(); /* out of memory: abort as the compiler does */
 	at += sprintf(at,
 		"\t.pushsection .raddle.bitcode, \"\", @progbits\n\t.balign 8\n"
 		"\t.long %u, %u\n\t.quad %zu, %zu\n",
