@@ -38,6 +38,14 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
 	return wrapper ? wrapper : best;
 }
 
+bool finding_frame_is_its_line(const struct finding_frame *frame)
+{
+	const char *colon = frame->function ? strrchr(frame->function, ':') : NULL;
+
+	return colon && !strncmp(frame->function, "lambda at ", 10) &&
+	       strtoul(colon + 1, NULL, 10) == frame->line;
+}
+
 const char *finding_thread_label(const struct finding *finding, const char *path)
 {
 	for (uint32_t i = 0; i < finding->thread_count; i++)

@@ -192,6 +192,8 @@ void finding_keep_steps(struct finding *finding, const bool *is_kept);
 void finding_frame_release(struct finding_frame *frame);
 /* The innermost frame of the user's code, preferably with a line, else the innermost. */
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
+/* Returns whether the function is a lambda whose name, "lambda at pool.cpp:14", already tells the frame's line. */
+bool finding_frame_is_its_line(const struct finding_frame *frame);
 
 /* Length of the short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0". */
 int finding_short_name(const char *object);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/bug.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "commands/follow/follow.h"
@@ -29,7 +30,7 @@
 struct following {
 	const struct follow_children *follow;
 	const volatile int *is_interrupted;
-	char **known; /* keys of programs that were seen with threads */
+	char **known; /* keys of programs that were seen with threads, with the tolerated failure */
 	size_t known_count;
 	unsigned explored, found, failed; /* failed: raddle could not explore them */
 	bool has_given;			  /* the given program was explored as well */
@@ -47,17 +48,39 @@ static bool follow_children_is_wanted(
 	return fnmatch(pattern, program->path, 0) == 0 || fnmatch(pattern, base + 1, 0) == 0;
 }
 
-/* Returns whether the same command line was explored in the same folder, which is done once. */
-static bool follow_children_is_known(
-	struct following *following, const struct follow_program *program)
+/* Returns NULL also if nobody but the user judges the end of the process. */
+static const char *follow_children_expected(const struct follow_process *process)
 {
-	char *key = follow_program_key(program);
+	return process->is_given || process->is_first || process->is_blocked
+		       ? NULL
+		       : follow_program_expected(process->wait_status);
+}
 
+static bool follow_children_has_key(const struct following *following, const char *key)
+{
 	for (size_t i = 0; i < following->known_count; i++)
-		if (!strcmp(following->known[i], key)) {
-			free(key);
+		if (!strcmp(following->known[i], key))
 			return true;
-		}
+	return false;
+}
+
+/*
+ * Returns whether the same command line was explored in the same folder, which is done once. A runner may start a test
+ * that failed once more. If it passes then, it is explored again, because the first campaign tolerated its failure.
+ */
+static bool follow_children_is_known(
+	struct following *following, const struct follow_process *process)
+{
+	const char *expected = follow_children_expected(process);
+	FREE_SCOPED char *strict = follow_program_key(process->program);
+	char *key;
+
+	BUG_ON(asprintf(&key, "%s%s%s", strict, expected ? "\n" : "", expected ? expected : "") <
+		0);
+	if (follow_children_has_key(following, strict) || follow_children_has_key(following, key)) {
+		free(key);
+		return true;
+	}
 	ARRAY_APPEND(following->known, following->known_count, key);
 	return false;
 }
@@ -67,14 +90,6 @@ static bool follow_children_is_current_directory(const char *directory)
 	char here[PATH_MAX];
 
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
-}
-
-/* Returns NULL also if nobody but the user judges the end of the process. */
-static const char *follow_children_expected(const struct follow_process *process)
-{
-	return process->is_given || process->is_first || process->is_blocked
-		       ? NULL
-		       : follow_program_expected(process->wait_status);
 }
 
 /* raddle run OPTIONS [--tolerate KIND] [--output hide] [--directory FOLDER] [--stdin FILE]
@@ -251,7 +266,7 @@ static void follow_children_explore(
 		(void)fprintf(stderr, "%s%s\n", following->explored ? "\n" : "", what);
 	if (!follow->is_quiet && follow_children_expected(process))
 		(void)fprintf(stderr,
-			"note: it fails natively, which %s judges, as of a test that must abort; so %s is no failure here\n",
+			"note: it fails natively, and %s may expect that, as of a test that must abort; so %s is no failure here. If it should pass: raddle run without --follow-children\n",
 			follow->argv[0], follow_children_expected(process));
 	status = follow_children_run_raddle(following, process, output);
 	following->explored += status != EXIT_CANNOT_WORK;
@@ -289,7 +304,7 @@ static void follow_children_on_ended(void *context, const struct follow_process 
 
 	terminal_clear_live();
 	if (*following->is_interrupted || follow_children_is_runner(following, process) ||
-		follow_children_is_known(following, process->program))
+		follow_children_is_known(following, process))
 		return;
 	if (is_named || follow_children_is_wanted(following, process->program))
 		follow_children_explore(following, process);

@@ -163,10 +163,16 @@ bool follow_program_is_of_system(const char *path)
 
 const char *follow_program_expected(int wait_status)
 {
+	/* signals by which another process ends a program, such as a test that reached its time limit */
+	static const int foreign[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP};
+
 	if (wait_status == 0)
 		return NULL;
 	if (!WIFSIGNALED(wait_status))
 		return "exit";
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+		if (WTERMSIG(wait_status) == foreign[i])
+			return NULL;
 	return WTERMSIG(wait_status) == SIGABRT ? "abort" : "crash";
 }
 

@@ -29,7 +29,7 @@ bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out);
  * interpreters, which are not under test. */
 bool follow_program_is_of_system(const char *path);
 /* Returns the word of --tolerate for the way in which a process failed natively, which its parent
- * judges: a test that must abort is started like this. Returns NULL if it passed. */
+ * judges: a test that must abort is started like this. Returns NULL if it passed, or if another process ended it. */
 const char *follow_program_expected(int wait_status);
 /* Returns the text that is equal for programs with the same command line and folder. */
 char *follow_program_key(const struct follow_program *program);

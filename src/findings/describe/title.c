@@ -1,22 +1,12 @@
 /* Writes the title: one line per kind of outcome. */
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/text.h"
 #include "base/visible.h"
 #include "findings/describe/builder.h"
-
-/* Returns whether the function is a lambda that is named after this line: "lambda at pool.cpp:14". */
-static bool title_names_location(const struct finding_frame *frame)
-{
-	const char *colon = strrchr(frame->function, ':');
-
-	return !strncmp(frame->function, "lambda at ", 10) && colon &&
-	       strtoul(colon + 1, NULL, 10) == frame->line;
-}
 
 /* Adds where the failing thread is: "f (bank.c:41)". */
 static void title_add_function(const struct builder *builder, struct strbuf *out)
@@ -26,7 +16,7 @@ static void title_add_function(const struct builder *builder, struct strbuf *out
 
 	if (has_name)
 		strbuf_adds(out, frame->function);
-	if (!has_name || !title_names_location(frame))
+	if (!has_name || !finding_frame_is_its_line(frame))
 		builder_add_sentence(builder, out, has_name ? " ({frame})" : "{frame}", frame);
 }
 

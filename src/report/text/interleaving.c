@@ -163,15 +163,21 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
-/* Adds the location of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
+/* Adds the location of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". The name of a lambda
+ * may be that location. */
 static void interleaving_add_wrapped_location(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const struct finding_frame *where = &step->where;
 
-	strbuf_addf(out, ", %s (%s:%u) by %s at ", step->inner.function,
-		base_name(step->inner.file ? step->inner.file : ""), step->inner.line,
-		where->function ? where->function : "?");
+	strbuf_addf(out, ", %s", step->inner.function);
+	if (!finding_frame_is_its_line(&step->inner))
+		strbuf_addf(out, " (%s:%u)", base_name(step->inner.file ? step->inner.file : ""),
+			step->inner.line);
+	strbuf_addf(out, " by %s", where->function ? where->function : "?");
+	if (finding_frame_is_its_line(where))
+		return;
+	strbuf_adds(out, " at ");
 	if (table->file && where->file && !strcmp(table->file, base_name(where->file)))
 		strbuf_addf(out, "line %u", where->line);
 	else

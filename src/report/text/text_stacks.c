@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -15,9 +14,7 @@
 /* "lambda at pool.cpp:14" names the line where the lambda begins, often the frame's line as well. */
 static void text_stacks_add_lambda_line(const struct finding_frame *frame, struct strbuf *out)
 {
-	const char *colon = strrchr(frame->function, ':');
-
-	if (!colon || strtoul(colon + 1, NULL, 10) != frame->line)
+	if (!finding_frame_is_its_line(frame))
 		strbuf_addf(out, ", line %u", frame->line);
 }
 

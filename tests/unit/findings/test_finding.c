@@ -33,6 +33,18 @@ static struct finding_step *many_steps(uint32_t count)
 	return steps;
 }
 
+static void test_frame_is_its_line__knows_a_lambda_by_its_line(void **state)
+{
+	struct finding_frame frame = {.function = (char *)"lambda at pool.cpp:14", .line = 14};
+
+	(void)state;
+	assert_true(finding_frame_is_its_line(&frame));
+	frame.line = 15;
+	assert_false(finding_frame_is_its_line(&frame));
+	frame.function = (char *)"pool::run";
+	assert_false(finding_frame_is_its_line(&frame));
+}
+
 static void test_keep_steps__frees_the_other_steps(void **state)
 {
 	static const bool is_kept[] = {false, true, false, true};
@@ -287,6 +299,7 @@ static void test_json__is_refused_in_one_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frame_is_its_line__knows_a_lambda_by_its_line),
 		cmocka_unit_test(test_signature__ignores_thread_numbers_and_order_of_waits),
 		cmocka_unit_test(test_keep_steps__frees_the_other_steps),
 		cmocka_unit_test(test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte),

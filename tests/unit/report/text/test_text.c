@@ -111,6 +111,28 @@ static void test_report__names_once_what_several_wait_for(void **state)
 	free(text);
 }
 
+/* A lambda that calls a short function of a header has the name of the line of the call. */
+static void test_report__names_the_line_of_a_lambda_once(void **state)
+{
+	struct finding_step *step = &finding.steps[0];
+	char *text, *to;
+
+	(void)state;
+	replace(&step->where.function, "lambda at bank.c:41");
+	replace(&step->inner.function, "pop");
+	replace(&step->inner.file, "queue.h");
+	step->inner.line = 17;
+	text = report((struct report_style){.columns = 80});
+	to = text;
+	for (const char *from = text; *from; from++) /* the cell has several lines */
+		if (!strchr(" \n", *from) || to == text || to[-1] != ' ')
+			*to++ = strchr(" \n", *from) ? ' ' : *from;
+	*to = '\0';
+	assert_non_null(strstr(text, ", pop (queue.h:17) by lambda at bank.c:41 "));
+	assert_null(strstr(text, "bank.c:41 at line"));
+	free(text);
+}
+
 static void test_report__keeps_to_the_columns_given(void **state)
 {
 	static const unsigned columns[] = {40, 53, 80, 132, 200};
@@ -343,6 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FINDING(test_report__contains_every_part),
+		WITH_FINDING(test_report__names_the_line_of_a_lambda_once),
 		WITH_FINDING(test_report__keeps_to_the_columns_given),
 		WITH_FINDING(test_report__names_once_what_several_wait_for),
 		WITH_FINDING(test_report__colours_only_when_asked),
