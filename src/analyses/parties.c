@@ -217,11 +217,14 @@ static struct party_set *parties_find_set(
 
 	for (uint32_t i = 0; i < pool->count; i++)
 		if (pool->sets[i].kind == instance->kind &&
-			pool->sets[i].address == instance->address && pool->sets[i].run == own_run)
+			pool->sets[i].address == instance->address &&
+			pool->sets[i].block == instance->block && pool->sets[i].run == own_run)
 			return &pool->sets[i];
 	ARRAY_APPEND(pool->sets, pool->count,
-		(struct party_set){
-			.kind = instance->kind, .address = instance->address, .run = own_run});
+		(struct party_set){.kind = instance->kind,
+			.address = instance->address,
+			.block = instance->block,
+			.run = own_run});
 	return &pool->sets[pool->count - 1];
 }
 

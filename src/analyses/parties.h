@@ -37,7 +37,8 @@ struct party {
 struct party_set {
 	uint32_t kind;
 	uint64_t address;
-	uint32_t run; /* the only run that has this set; UINT32_MAX: all runs have it */
+	uint64_t block; /* of struct atomic_member */
+	uint32_t run;	/* the only run that has this set; UINT32_MAX: all runs have it */
 	struct party *parties;
 	uint32_t count;
 	bool is_cut;

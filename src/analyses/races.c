@@ -24,11 +24,14 @@
 #define CANDIDATES_MOST 5000
 
 struct races {
+	struct symbols *symbols; /* NULL if not available */
 	struct candidates found;
 };
 
 struct race_search {
 	const struct unit_trace *trace;
+	struct symbols *symbols;
+	const struct symbols_memory *memory; /* NULL if unknown */
 	uint32_t run;
 	struct candidates *out;
 };
@@ -37,8 +40,10 @@ static const struct atomic_rules no_rules;
 
 static void *races_begin(const struct analysis_setting *setting)
 {
-	(void)setting;
-	return array_new(1, sizeof(struct races));
+	struct races *races = array_new(1, sizeof *races);
+
+	races->symbols = setting->symbols;
+	return races;
 }
 
 static const struct trace_event *races_event_of(
@@ -68,6 +73,16 @@ static bool races_have_common_lock(
 	return false;
 }
 
+/* Memory that is freed and allocated again is other memory: no run has both accesses at once. */
+static bool races_are_in_one_block(const struct race_search *search,
+	const struct trace_event *first, const struct trace_event *second)
+{
+	return !search->symbols || !search->memory ||
+	       symbols_block_number(search->symbols, search->memory, first->address, first->step) ==
+		       symbols_block_number(
+			       search->symbols, search->memory, second->address, second->step);
+}
+
 static bool races_can_race(
 	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
 {
@@ -77,7 +92,8 @@ static bool races_can_race(
 	return first->thread != second->thread && (a->is_write || b->is_write) &&
 	       !(races_is_atomic(first) && races_is_atomic(second)) &&
 	       !races_have_common_lock(search, a, b) && !epoch_is_before(a->epoch, b->epoch) &&
-	       !epoch_is_before(b->epoch, a->epoch);
+	       !epoch_is_before(b->epoch, a->epoch) &&
+	       races_are_in_one_block(search, first, second);
 }
 
 static void races_add_race(
@@ -193,7 +209,10 @@ static int races_add_run(
 {
 	static const struct symbols_memory no_memory;
 	struct races *races = state;
-	struct race_search search = {.run = run->number, .out = &races->found};
+	struct race_search search = {.run = run->number,
+		.symbols = races->symbols,
+		.memory = run->memory,
+		.out = &races->found};
 	uint32_t count;
 	FREE_SCOPED struct trace_event *events = analysis_read_events(trace, &count, err);
 	struct atomic_sets *sets;

@@ -14,8 +14,7 @@
 struct member_entry {
 	struct {
 		uint64_t address;
-		/* Start of the block whose type is known. Accesses of one run share the layout. */
-		uint64_t block;
+		uint64_t block; /* symbols_block_number(): memory may be reused for another type */
 	} key;
 	bool is_member;
 	struct atomic_member member;
@@ -180,6 +179,7 @@ const struct atomic_member *atomic_sets_member(
 
 	if (!sets->symbols)
 		return NULL;
+	key.key.block = symbols_block_number(sets->symbols, sets->memory, address, event->step);
 	HASH_FIND(hh, sets->members, &key.key, sizeof key.key, entry);
 	if (!entry) {
 		entry = array_new(1, sizeof *entry);
@@ -187,6 +187,8 @@ const struct atomic_member *atomic_sets_member(
 		entry->is_member = symbols_part_at(sets->symbols, sets->memory, &access,
 					   &entry->member.part) &&
 				   atomic_sets_classify(sets, &entry->member);
+		if (entry->member.instance && !entry->member.part.is_lasting)
+			entry->member.block = key.key.block;
 		HASH_ADD(hh, sets->members, key, sizeof entry->key, entry);
 	}
 	return entry->is_member ? &entry->member : NULL;

@@ -36,6 +36,8 @@ struct atomic_kind {
 struct atomic_member {
 	uint32_t kind;	   /* index of the set */
 	uint64_t instance; /* address of the object; 0: the only instance */
+	uint64_t
+		block; /* heap block of the object, which may reuse another object's memory; 0: lasting, or none */
 	struct symbols_part part;
 };
 

@@ -26,6 +26,7 @@ struct instance_entry {
 	struct {
 		uint64_t kind;
 		uint64_t address;
+		uint64_t block;
 	} key;
 	uint32_t instance;
 	UT_hash_handle hh;
@@ -97,6 +98,7 @@ static uint32_t unit_trace_find_instance(
 	if (member) {
 		key.key.kind = member->kind;
 		key.key.address = member->instance;
+		key.key.block = member->block;
 	}
 	HASH_FIND(hh, reading->instances, &key.key, sizeof key.key, entry);
 	if (entry)
@@ -107,6 +109,7 @@ static uint32_t unit_trace_find_instance(
 	ARRAY_APPEND(trace->instances, trace->instance_count,
 		(struct unit_instance){.kind = (uint32_t)key.key.kind,
 			.address = key.key.address,
+			.block = key.key.block,
 			.is_lasting = member && member->part.is_lasting});
 	HASH_ADD(hh, reading->instances, key, sizeof entry->key, entry);
 	return entry->instance;

@@ -48,6 +48,7 @@ struct unit {
 struct unit_instance {
 	uint32_t kind;
 	uint64_t address;
+	uint64_t block; /* of struct atomic_member */
 	uint32_t *units;
 	uint32_t unit_count;
 	bool is_lasting; /* other runs have it at the same address */
