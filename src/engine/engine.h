@@ -122,6 +122,10 @@ void engine_delay_repeating(void);
 bool engine_has_woken(void);
 /* Marks the last op as a failed try. Repeated failed tries count as yields. */
 void engine_unproductive(void);
+/* Details of the last op that became known after it was announced, for host.performed. The comparison of
+ * an OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the word in the lower. */
+void engine_note_round(uint64_t round, bool is_last);
+void engine_note_comparison(uint64_t values);
 /* Marks the last op as failed for host.performed, as engine_unproductive() and any other result
  * than WAIT_DONE do. */
 void engine_failed(void);

@@ -8,12 +8,12 @@
 #include "base/bitset.h"
 #include "base/rng.h"
 #include "engine/engine.h"
+#include "engine/futex.h"
 #include "model/view.h"
 
 #define ENGINE_BUCKETS 256
 #define ENGINE_CHANGED_MOST 4 /* capacity for objects whose waiters are not yet re-evaluated */
 #define ENGINE_MODULES_MAX 256
-#define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_WAIT_GROUPS 4
 /* Size of the smallest wait group; fewer waiters are evaluated one by one as fast. */
 #define ENGINE_WAIT_GROUP_LEAST 8
@@ -25,12 +25,6 @@ enum engine_wake { WAKE_READY = 1, WAKE_DEADLINE = 2, WAKE_SIGNAL = 4, WAKE_CANC
 struct engine_module {
 	uintptr_t start, end;
 	uint64_t hash;
-};
-
-/* Futex waiters of one hash bucket in order of arrival, as sync_mark()s. */
-struct engine_futex_queue {
-	uint16_t first;
-	uint16_t last;
 };
 
 /* Threads whose pending ops on one object always have the same readiness (wait_group.c). */
@@ -345,10 +339,6 @@ void engine_end_slice(struct engine_thread *thread);
 void engine_use_slice(struct engine_thread *thread);
 /* Details of the last op that became known after it was announced, for host.performed. */
 void engine_note_other(struct thread_id other);
-void engine_note_round(uint64_t round, bool is_last);
-/* Notes the comparison of an OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the
- * word in the lower. */
-void engine_note_comparison(uint64_t values);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
 /* Computes, for a timed wait that begins, when it may time out by the steps of other threads (see clock.c). */

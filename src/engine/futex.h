@@ -10,6 +10,15 @@
 
 #define FUTEX_ANY UINT32_MAX
 
+/* Futex waiters of one hash bucket in order of arrival, as sync_mark()s. */
+#define ENGINE_FUTEX_QUEUES 64
+struct engine_futex_queue {
+	uint16_t first;
+	uint16_t last;
+};
+/* The queues, which are part of the engine's state. */
+struct engine_futex_queue *engine_futex_queues(void);
+
 struct futex_waiting {
 	const uint32_t *word;
 	uint32_t expected;

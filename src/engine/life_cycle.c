@@ -280,3 +280,8 @@ void engine_report_ending(void)
 	engine_update_view();
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
+
+struct engine_futex_queue *engine_futex_queues(void)
+{
+	return engine.futex_queues;
+}

@@ -103,7 +103,7 @@ struct order_signal {
 	bool is_broadcast;
 };
 
-/* A signal wakes one waiting thread, if any, which the schedule chooses (engine/cond.c). */
+/* A signal wakes one waiting thread, if any, which the schedule chooses (engine/sync/cond.c). */
 struct order_condition {
 	uint64_t address;
 	struct order_wait *waits; /* waits and signals are in the order of the run */

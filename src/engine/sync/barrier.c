@@ -3,8 +3,6 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "engine/engine_internal.h"
-
 _Static_assert(sizeof(struct barrier) == sizeof(pthread_barrier_t), "glibc's size");
 
 int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared)

@@ -2,7 +2,6 @@
 
 #include <linux/futex.h>
 
-#include "engine/engine_internal.h"
 #include "engine/sync.h"
 
 /* A waiter's queue_object is its word, queue_ticket its bitset or PI_WAITER (with owner). */
@@ -12,7 +11,7 @@ static struct engine_futex_queue *futex_queue(const uint32_t *word)
 {
 	uintptr_t key = (uintptr_t)word;
 
-	return &engine.futex_queues[(key >> 2 ^ key >> 9) % ENGINE_FUTEX_QUEUES];
+	return &engine_futex_queues()[(key >> 2 ^ key >> 9) % ENGINE_FUTEX_QUEUES];
 }
 
 static struct engine_thread *futex_first(const struct engine_futex_queue *queue)
