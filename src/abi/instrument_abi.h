@@ -148,7 +148,7 @@ enum site_order {
 /* A plain read and the plain write to the same bytes, with no report or context switch between. */
 #define SITE_WRITTEN_BACK 32u
 #define SITE_WRITES_BACK 64u
-/* The read of a loop that only waits for another value (compiler/pass/waits.c). %rsi holds the
+/* The read of a loop that only waits for another value (compiler/pass/waits/waits.c). %rsi holds the
  * address of the words below; of a compare-exchange, which waits for it, the expected value. */
 #define SITE_WAITS 128u
 
@@ -263,7 +263,7 @@ struct instrumented_module {
 /* Weak in the objects: null without a runtime; nothing is reported then. */
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
-/* The ranges (`end` excluded) whose accesses a run needs. A loop (compiler/pass/loops.h) that
+/* The ranges (`end` excluded) whose accesses a run needs. A loop (compiler/pass/loops/loops.h) that
  * will access none of them continues in a copy of its code without points. The ranges change
  * only while no thread is in such a copy. */
 #define WANTED_PARTS 2

@@ -1,8 +1,8 @@
 /*
- * Waiting loops that the compiler's pass has recognised (compiler/pass/waits.c). The read of such a
+ * Waiting loops that the compiler's pass has recognised (compiler/pass/waits/waits.c). The read of such a
  * loop is an op that blocks until the memory has a value that ends the loop. The iterations that
  * only repeat the read are therefore no steps, and a thread that waits for ever is blocked for ever.
- * A loop may read two locations, and end with a suitable value of either (compiler/pass/waits_pair.c).
+ * A loop may read two locations, and end with a suitable value of either (compiler/pass/waits/waits_pair.c).
  *
  * Memory that other processes share may change at any time, so its reads do not block. Nor do reads
  * under c11, which need not return the newest value, nor those of `raddle branches`, for which the

@@ -1,4 +1,4 @@
-#include "compiler/pass/loops.h"
+#include "compiler/pass/loops/loops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * read waits, and the first one is an ordinary step. Earlier iterations do nothing, so that an order of
  * one iteration stands for all orders.
  */
-#include "compiler/pass/waits_internal.h"
+#include "compiler/pass/waits/waits_internal.h"
 
 /* Number of neighbouring sites among which the other read is searched for. */
 #define DISTANCE_MOST 6

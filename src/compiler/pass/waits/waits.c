@@ -10,7 +10,7 @@
  * the loop; the read of this copy waits for the same value and has the same exit. waits_pair.c
  * recognises loops that read two locations.
  */
-#include "compiler/pass/waits_internal.h"
+#include "compiler/pass/waits/waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * of the loop's own code (nsw, inbounds). The reason: the computed last iteration may lie slightly
  * later than the real one.
  */
-#include "compiler/pass/loops.h"
+#include "compiler/pass/loops/loops.h"
 
 #define DEPTH_MOST 12
 /* Least number of iterations for which the guard is worth its cost. */

@@ -1,5 +1,5 @@
 /* Emits the condition of a waiting loop for the runtime. */
-#include "compiler/pass/waits_internal.h"
+#include "compiler/pass/waits/waits_internal.h"
 
 /* Emits the value before the read. A value that is computed in the cycle is computed again, because the
  * original may stand behind the read (waits_is_constant()). */

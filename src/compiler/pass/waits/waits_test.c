@@ -1,5 +1,5 @@
 /* The values that end a waiting loop. */
-#include "compiler/pass/waits_internal.h"
+#include "compiler/pass/waits/waits_internal.h"
 
 #define DEPTH_MOST 8
 

@@ -1,6 +1,6 @@
 /* What an iteration of a waiting loop leaves behind: values that the next iteration, or code behind the
  * loop, uses. Without optimisation all values are in locals, most of which are dead at the read. */
-#include "compiler/pass/waits_internal.h"
+#include "compiler/pass/waits/waits_internal.h"
 
 /* A search beyond this number of blocks ends without a proof. */
 #define SEARCHED_MOST 64
