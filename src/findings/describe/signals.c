@@ -402,7 +402,8 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 		.woken = NO_EVENT,
 		.again = NO_EVENT,
 		.test = NO_EVENT,
-		.change = NO_EVENT};
+		.change = NO_EVENT,
+		.late = NO_EVENT};
 	for (uint64_t i = 0; i < source->event_count; i++)
 		if (source->events[i].thread == edge->waiter.index &&
 			signals_is_wait(&source->events[i], edge->object_address))
@@ -412,6 +413,10 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 	out->lock = signals_lock_of_wait(source, out->wait);
 	signals_fill(&wakes, source, edge);
 	signals_classify(&wakes, out);
+	if (out->loss != SIGNAL_BEHIND_TEST || out->change == NO_EVENT)
+		out->late = signal_history_late_change(source, out);
+	if (out->late != NO_EVENT)
+		out->loss = SIGNAL_BEFORE_CHANGE;
 	free(wakes.waits);
 	return true;
 }

@@ -15,6 +15,7 @@ enum signal_loss {
 	SIGNAL_NEVER_SENT,
 	SIGNAL_BEFORE_WAIT, /* the last signal preceded the begin of the wait */
 	SIGNAL_WOKE_WRONG, /* the last signal woke a thread that found its condition false and waited again */
+	SIGNAL_BEFORE_CHANGE, /* the signaller changed the condition after its last signal, and no signal followed */
 	/* a signal was sent between the thread's test of its condition and its wait */
 	SIGNAL_BEHIND_TEST
 };
@@ -33,12 +34,18 @@ struct signal_history {
 	uint32_t unreceived;
 	/* Accesses to one variable: the waiter's read, then the signaller's write before its signal. */
 	uint64_t test, change;
+	uint64_t late; /* SIGNAL_BEFORE_CHANGE: the write that no signal followed; else NO_EVENT */
 };
 
 /* Fills the history for the thread of `edge`, which waits on a condition variable. Returns false if
  * the trace lacks that wait. */
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
 	const struct finding_wait *blocked, struct signal_history *out);
+
+/* Returns the signaller's write of what the waiter has tested, after the last signal; NO_EVENT: there is none. Needs
+ * `edge`, `wait`, `lock` and `signal` of the history. */
+uint64_t signal_history_late_change(
+	const struct finding_source *source, const struct signal_history *history);
 
 /* Returns whether the thread waits for another thread without a condition variable or a lock: for a value, a
  * semaphore, a barrier. */

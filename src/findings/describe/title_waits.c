@@ -191,7 +191,10 @@ void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out
 		signal->kind == OP_COND_SIGNAL ? "; {actor} had signalled it at {location}"
 					       : "; {actor} had broadcast on it at {location}",
 		signal, signal);
-	if (signals->signal < signals->wait)
+	if (signals->late != NO_EVENT)
+		builder_add_sentence(
+			builder, out, " before the change at {location}", &events[signals->late]);
+	else if (signals->signal < signals->wait)
 		strbuf_adds(out, " before it waited");
 	else if (signals->woken != NO_EVENT)
 		builder_add_sentence(builder, out, ", which woke {actor}", &events[signals->woken]);

@@ -15,7 +15,7 @@ struct signals_story {
 	const struct signal_history *signals;
 	char *cond, *mutex, *variable; /* owned; mutex and variable may be NULL */
 	/* The events of the history; NULL: there is none. */
-	const struct trace_event *wait, *signal, *lock, *change, *test;
+	const struct trace_event *wait, *signal, *lock, *change, *test, *late;
 };
 
 static const struct trace_event *cause_story_event(const struct builder *builder, uint64_t event)
@@ -139,6 +139,32 @@ static void cause_story_remedy_stolen(const struct signals_story *story, struct 
 		story->signal, story->wait);
 }
 
+/* Code that signals before it changes the condition: the waiter tests the old value, before or after the signal. */
+static void cause_story_late(
+	const struct signals_story *story, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct builder *builder = story->builder;
+	FREE_SCOPED char *variable = builder_event_object(builder, story->late);
+	const bool is_waiting = story->signals->wait < story->signals->signal;
+
+	if (is_waiting)
+		builder_add_sentence(builder, cause,
+			"{actor} began to wait on {object} at {step}\n", story->wait, story->cond);
+	cause_story_add_signal(story, cause);
+	strbuf_adds(cause, "\n");
+	if (!is_waiting)
+		builder_add_sentence(builder, cause,
+			"{actor} found its condition false and began to wait at {step}\n",
+			story->wait);
+	builder_add_sentence(builder, cause, "{actor} changed {object} at {step} after its signal",
+		story->late, variable);
+	cause_story_add_held(story, story->late, cause);
+	strbuf_adds(cause, "; no signal followed\n");
+	builder_add_sentence(builder, remedy,
+		"signal {object} after {object} is changed ({location}), not before", story->cond,
+		variable, story->late);
+}
+
 static void cause_builder_signals(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -149,7 +175,8 @@ static void cause_builder_signals(
 		.signal = cause_story_event(builder, signals->signal),
 		.lock = cause_story_event(builder, signals->lock),
 		.change = cause_story_event(builder, signals->change),
-		.test = cause_story_event(builder, signals->test)};
+		.test = cause_story_event(builder, signals->test),
+		.late = cause_story_event(builder, signals->late)};
 
 	story.cond = builder_event_object(builder, story.wait);
 	if (!story.cond || !story.signal) {
@@ -164,7 +191,9 @@ static void cause_builder_signals(
 		story.mutex = builder_event_object(builder, story.lock);
 	if (story.change)
 		story.variable = builder_event_object(builder, story.change);
-	if (signals->signal < signals->wait) {
+	if (story.late) {
+		cause_story_late(&story, cause, remedy);
+	} else if (signals->signal < signals->wait) {
 		cause_story_missed(&story, cause);
 		cause_story_remedy_missed(&story, remedy);
 	} else if (signals->woken != NO_EVENT) {

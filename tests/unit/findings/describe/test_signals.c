@@ -162,6 +162,70 @@ static void test_history__finds_test_and_change(void **state)
 	assert_int_equal(history.waiting, 0);
 }
 
+static void set_flag(struct scene *scene, uint16_t thread, uint64_t site)
+{
+	add_event(scene, thread, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_event(scene, thread, OP_STORE, FLAG, site);
+	scene->events[scene->source.event_count - 1].bytes = 4;
+	add_event(scene, thread, OP_MUTEX_UNLOCK, MUTEX, ELSEWHERE);
+}
+
+/* The same code signals and then sets the flag, twice. */
+static void test_history__finds_a_change_after_the_signal(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_event(scene, 1, OP_THREAD_BEGIN, 0, ELSEWHERE);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	set_flag(scene, 0, WAIT_FULL);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_access(scene, 1, OP_LOAD);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	set_flag(scene, 0, WAIT_FULL);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
+	assert_int_equal(history.loss, SIGNAL_BEFORE_CHANGE);
+	assert_int_equal(history.late, 10);
+}
+
+/* The signaller announces a change, and takes it back by other code before the waiter has seen it. */
+static void test_history__does_not_blame_a_signaller_that_helps(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_event(scene, 1, OP_THREAD_BEGIN, 0, ELSEWHERE);
+	set_flag(scene, 0, WAIT_FULL);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_access(scene, 1, OP_LOAD);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	set_flag(scene, 0, WAIT_EMPTY);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
+	assert_int_not_equal(history.loss, SIGNAL_BEFORE_CHANGE);
+}
+
+/* The change lies in the critical section of the signal, and the waiter sees both. */
+static void test_history__accepts_a_change_before_the_unlock(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_access(scene, 1, OP_LOAD);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	add_event(scene, 0, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_access(scene, 0, OP_STORE);
+	add_event(scene, 0, OP_MUTEX_UNLOCK, MUTEX, ELSEWHERE);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
+	assert_int_not_equal(history.loss, SIGNAL_BEFORE_CHANGE);
+}
+
 /* Two signals are sent between test and wait; the earlier one belongs to the change that the waiter had tested. */
 static void test_history__prefers_the_signal_of_the_tested_variable(void **state)
 {
@@ -273,6 +337,9 @@ int main(void)
 		WITH_SCENE(test_culprit__is_who_others_depend_on),
 		WITH_SCENE(test_history__passes_over_the_waiters_own_signal),
 		WITH_SCENE(test_history__finds_test_and_change),
+		WITH_SCENE(test_history__finds_a_change_after_the_signal),
+		WITH_SCENE(test_history__does_not_blame_a_signaller_that_helps),
+		WITH_SCENE(test_history__accepts_a_change_before_the_unlock),
 		WITH_SCENE(test_history__prefers_the_signal_of_the_tested_variable),
 		WITH_SCENE(test_history__takes_a_late_signal_for_no_loss),
 		WITH_SCENE(test_history__knows_a_test_behind_the_signal),
