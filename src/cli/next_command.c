@@ -148,9 +148,11 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 	strings_free(words);
 }
 
-static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)
+void next_add_time(struct strbuf *out, const char *option, uint64_t time_ns)
 {
-	if (time_ns)
+	if (time_ns && time_ns % UINT64_C(1000000000) == 0)
+		strbuf_addf(out, " %s %" PRIu64 "s", option, time_ns / UINT64_C(1000000000));
+	else if (time_ns)
 		strbuf_addf(out, " %s %" PRIu64 "ms", option, time_ns / 1000000);
 	else
 		strbuf_addf(out, " %s 0", option);
@@ -178,7 +180,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	if (settings->stall_ns == 0 || settings->stall_ns == STALL_ANY)
 		strbuf_addf(out, " --stalls %s", settings->stall_ns ? "any" : "never");
 	else if (settings->stall_ns != standard.stall_ns)
-		next_command_add_time(out, "--stalls", settings->stall_ns);
+		next_add_time(out, "--stalls", settings->stall_ns);
 	if (settings->memory_model != standard.memory_model)
 		strbuf_addf(out, " --memory-model %s", memory_model_words[settings->memory_model]);
 	if (settings->weak_limit)
@@ -204,7 +206,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	if (settings->step_limit != standard.step_limit)
 		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);
 	if (settings->hang_ns != standard.hang_ns)
-		next_command_add_time(out, "--hang-time", settings->hang_ns);
+		next_add_time(out, "--hang-time", settings->hang_ns);
 	next_add_option(out, "--stdin", settings->input);
 	next_add_option(out, "--check", settings->check);
 	settings_release(&standard);

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/strbuf.h"
 #include "cli/option.h"
 #include "plan/settings.h"
@@ -23,6 +25,8 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 	const struct command_option *options, const char *const *dropped);
 /* Appends " -- PROGRAM [ARG...]". */
 void next_add_program(struct strbuf *out, char *const *program);
+/* Adds " --time 30s": a time of whole seconds in seconds, others in milliseconds. */
+void next_add_time(struct strbuf *out, const char *option, uint64_t time_ns);
 /* Appends the options of `raddle run` for all settings that differ from the default. */
 void next_add_settings(struct strbuf *out, const struct settings *settings);
 /* Appends the arguments of `raddle run` that make runs like the finding's. */

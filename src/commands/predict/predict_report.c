@@ -279,7 +279,8 @@ struct strbuf prediction_reason(
 		prediction->state == PREDICTION_BENIGN)
 		return out;
 	if (prediction->state == PREDICTION_UNTRIED)
-		strbuf_adds(&out, "not tried");
+		strbuf_adds(&out,
+			"the time (--time) or the number of candidates (--candidates) was used up");
 	else if (attempt->is_unsteady)
 		strbuf_addf(&out, "happened once%s%s%s, but does not repeat",
 			*attempt->finding ? " (" : "", attempt->finding,
@@ -352,7 +353,7 @@ static const struct predict_attempt *predict_report_first_shown(const struct pre
 static void predict_report_add_amounts(struct strbuf *out, const struct campaign_options *campaign)
 {
 	if (campaign->time_ns != PREDICT_TIME_NS)
-		strbuf_addf(out, " --time %" PRIu64 "ms", campaign->time_ns / 1000000);
+		next_add_time(out, "--time", campaign->time_ns);
 	if (campaign->workers)
 		strbuf_addf(out, " --jobs %" PRIu32, campaign->workers);
 }
