@@ -178,6 +178,24 @@ static uint64_t image_find_anywhere(const struct image *image, uint32_t unit, co
 	return address;
 }
 
+/* Does another unit of the file define the name for other units? A static function of that name is another function. */
+static bool image_is_defined_nearby(const struct image *image, uint32_t unit, const char *name)
+{
+	for (uint32_t i = 0; i < image->program.unit_count; i++) {
+		LLVMModuleRef module = image->program.units[i].module;
+		LLVMValueRef global = LLVMGetNamedFunction(module, name);
+
+		if (!global)
+			global = LLVMGetNamedGlobal(module, name);
+		if (image->unit_object[i] == image->unit_object[unit] && global &&
+			!LLVMIsDeclaration(global) &&
+			LLVMGetLinkage(global) != LLVMInternalLinkage &&
+			LLVMGetLinkage(global) != LLVMPrivateLinkage)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t image_bytes_of(const struct unit *unit, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);
@@ -199,7 +217,8 @@ static uint64_t image_find_address(struct image *image, uint32_t unit, LLVMValue
 			&image->files[image->unit_object[unit]], name, image->unit_group[unit]);
 	else if (length && linkage != LLVMPrivateLinkage)
 		address = image_find_global(image, unit, name);
-	if (!address && length && linkage != LLVMPrivateLinkage && !LLVMIsDeclaration(global))
+	if (!address && length && linkage != LLVMPrivateLinkage &&
+		(!LLVMIsDeclaration(global) || image_is_defined_nearby(image, unit, name)))
 		address = image_find_anywhere(image, unit, name);
 	if (address)
 		return address;
