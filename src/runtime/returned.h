@@ -16,6 +16,8 @@ void returned_begin_run(void);
 void returned_look_for_shadow(void);
 /* Called before the free. Ends the run at a double free. */
 void returned_note(void *block, uint64_t site);
+/* Called before the free. Overwrites the pointers in the block while other threads live (model/freed_word.h). */
+void returned_spoil(void *block);
 /* Implements engine_host.destroyed. */
 void returned_note_destroyed(const struct engine_op *op, size_t bytes);
 /* Called when the memory is allocated again. */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/visible.h"
 #include "findings/describe/builder.h"
+#include "model/freed_word.h"
 
 /* Adds where the failing thread is: "f (bank.c:41)". */
 static void title_add_function(const struct builder *builder, struct strbuf *out)
@@ -86,6 +87,9 @@ static void title_crash(const struct builder *builder, struct strbuf *out)
 	/* The first page is never mapped: the address is a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
 		strbuf_adds(out, ": it used a null pointer");
+	else if (builder->finding->code == SIGSEGV &&
+		 freed_word_gives(builder->source->outcome->address))
+		strbuf_adds(out, ": it used a pointer from freed memory");
 }
 
 /* Adds "main.1 unlocks mutex m (bank.c:9)" and the holder. */
@@ -332,7 +336,8 @@ static void title_add_fault(const struct builder *builder, struct strbuf *out)
 	if (outcome->address == OUTCOME_NO_MEMORY)
 		strbuf_adds(out, " used an address that no memory can have\n");
 	else
-		strbuf_addf(out, " used address 0x%" PRIx64 "\n", outcome->address);
+		strbuf_addf(out, " used address 0x%" PRIx64 "%s\n", outcome->address,
+			freed_word_gives(outcome->address) ? ", the mark of freed memory" : "");
 }
 
 char *builder_detail(const struct builder *builder)

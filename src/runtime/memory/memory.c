@@ -172,6 +172,15 @@ static uintptr_t memory_next_granule(uintptr_t start, uintptr_t end, uintptr_t a
 	return (at + step) & ~(step - 1);
 }
 
+/* A thread's own free is no matter of the schedule: programs that read a list's links while they free it pass natively. */
+static bool memory_is_freed_by_another(const struct memory_access *access)
+{
+	struct heap_free freed;
+
+	return heap_was_freed(access->address, &freed) &&
+	       !thread_same(freed.thread, engine_current()->id);
+}
+
 /* Learns about the granules and finds the point among them. Returns false if a granule has no
  * quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
@@ -226,6 +235,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		else if (at == start + GRANULE_BYTES && visit->point == first)
 			visit->next = known->name;
 	}
+	if (__builtin_expect(visit->is_freed, 0))
+		visit->is_freed = memory_is_freed_by_another(access);
 	return true;
 }
 

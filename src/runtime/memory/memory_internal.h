@@ -17,7 +17,7 @@ struct memory_visit {
 	object_name next;     /* the second granule, if the first is the point; 0: none */
 	object_name reported; /* first granule that only the detectors need; 0: none */
 	bool is_named;	      /* every granule has a quick name */
-	bool is_freed;	      /* a granule may be in a freed block */
+	bool is_freed;	      /* another thread has freed the memory */
 	bool is_point_wanted; /* recorded runs: the site is chosen */
 	bool is_waiting;      /* the thread spins: memory_waits() */
 	bool would_wait;      /* the read of a waiting loop, and its value does not end the loop */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/sync.h"
+#include "model/freed_word.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/memory/memory_internal.h"
@@ -166,6 +167,36 @@ void returned_note(void *block, uint64_t site)
 	if (!bytes || bytes > BYTES_MOST)
 		return;
 	returned_add(start, bytes, site, OP_STORE);
+}
+
+/* The allocator overwrites the first bytes by itself, and detects a second free by them. */
+#define SPOILED_FROM 16
+#define SPOILED_MOST 4096
+
+/* Returns whether the word is an address where Linux puts position-independent programs, their heap, libraries or
+ * stacks. Two small numbers side by side are none. */
+static bool returned_is_pointer(uint64_t word)
+{
+	const uint64_t region = word >> 40;
+
+	return region == 0x55 || region == 0x56 || region == 0x7e || region == 0x7f;
+}
+
+void returned_spoil(void *block)
+{
+	const struct contract *contract = runtime.contract;
+	uint64_t *words = block;
+	size_t bytes;
+
+	if (!block || !memory_is_watched() || engine_live_count() < 2 || shadow.scale ||
+		contract->plan.tolerated >> OUTCOME_USE_AFTER_FREE & 1 ||
+		!returned_is_freed_by_glibc())
+		return;
+	bytes = malloc_usable_size(block);
+	bytes = bytes < SPOILED_MOST ? bytes : SPOILED_MOST;
+	for (size_t at = SPOILED_FROM / sizeof *words; at < bytes / sizeof *words; at++)
+		if (returned_is_pointer(words[at]))
+			words[at] = FREED_WORD;
 }
 
 void returned_given_out(const void *block, size_t bytes)

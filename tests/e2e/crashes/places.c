@@ -1,6 +1,7 @@
 /* usage: places KIND. A thread crashes by a call, or an access, that only an address can describe. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,8 +18,14 @@ static void *copy_of_code(void)
 	return page == MAP_FAILED ? NULL : memcpy(page, code, sizeof code);
 }
 
+struct block {
+	long first, second;
+	int counts[4], *last;
+};
+
 static void *crash(void *function)
 {
+	struct block *volatile block = calloc(1, sizeof *block);
 	int *volatile wild = (int *)0x1234568;
 	int *volatile overwritten = (int *)0x5a5a5a5a5a5a5a5a;
 
@@ -30,6 +37,10 @@ static void *crash(void *function)
 		*wild = 1; /* LINE once */
 	if (!strcmp(kind, "null_lock"))
 		pthread_mutex_lock((pthread_mutex_t *)function); /* LINE null_lock */
+	block->last = block->counts;
+	free(block);
+	if (!strcmp(kind, "freed"))
+		block->last[2] = 1; /* LINE freed */
 	return NULL;
 }
 

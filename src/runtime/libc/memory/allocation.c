@@ -209,6 +209,7 @@ EXPORT void free(void *block)
 		heap_freed(block, site);
 	}
 	returned_note(block, RETURN_SITE);
+	returned_spoil(block);
 	NEXT(free)(block);
 }
 

@@ -76,6 +76,13 @@ uint64_t engine_step(void)
 	return 7;
 }
 
+static uint32_t living;
+
+uint32_t engine_live_count(void)
+{
+	return living;
+}
+
 void engine_watch_uses(void)
 {
 	watches++;
@@ -287,6 +294,43 @@ static void test_returned__reports_nothing_false_in_random_histories(void **stat
 }
 
 /* Last: the shadow stays for all later tests. */
+/* Except where the allocator writes itself, and only while another thread may use the block. */
+static void test_returned__pointers_in_freed_blocks_are_overwritten(void **state)
+{
+	const uint64_t pointer = UINT64_C(0x555555554321), stack = UINT64_C(0x7fffffffe000);
+	const uint64_t numbers = UINT64_C(0x500000007), fraction = UINT64_C(0x3ff0000000000000);
+	static struct contract contract;
+	uint64_t block[600] = {pointer, pointer, pointer, numbers, stack, fraction, pointer};
+
+	(void)state;
+	block[511] = block[512] = pointer;
+	runtime.contract = &contract;
+	usable_bytes = sizeof block;
+	living = 1;
+	returned_spoil(block);
+	contract.plan.tolerated = UINT64_C(1) << OUTCOME_USE_AFTER_FREE;
+	living = 2;
+	returned_spoil(block);
+	assert_int_equal(block[2], pointer);
+	contract.plan.tolerated = 0;
+	usable_bytes = 44;
+	returned_spoil(block);
+	assert_int_equal(block[1], pointer);
+	assert_int_equal(block[2], FREED_WORD);
+	assert_int_equal(block[3], numbers);
+	assert_int_equal(block[4], FREED_WORD);
+	assert_int_equal(block[6], pointer);
+	usable_bytes = sizeof block;
+	returned_spoil(block);
+	assert_int_equal(block[5], fraction);
+	assert_int_equal(block[6], FREED_WORD);
+	assert_int_equal(block[511], FREED_WORD);
+	assert_int_equal(block[512], pointer);
+	assert_true(freed_word_gives(block[4] + 40));
+	assert_false(freed_word_gives(pointer));
+	runtime.contract = NULL;
+}
+
 static void test_returned__believes_a_sanitizers_shadow(void **state)
 {
 	(void)state;
@@ -330,6 +374,8 @@ int main(void)
 		cmocka_unit_test_setup(test_returned__looks_at_nothing_outside_of_runs, set_up),
 		cmocka_unit_test_setup(
 			test_returned__reports_nothing_false_in_random_histories, set_up),
+		cmocka_unit_test_setup(
+			test_returned__pointers_in_freed_blocks_are_overwritten, set_up),
 		cmocka_unit_test_setup(test_returned__believes_a_sanitizers_shadow, set_up),
 	};
 
