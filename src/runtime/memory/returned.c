@@ -20,6 +20,10 @@ void __libc_free(void *block);
 #define LINE_BYTES 32
 /* glibc maps larger blocks, whose address any mapping may reuse. */
 #define BYTES_MOST (64 << 10)
+/* Larger blocks are not held: a run would touch many pages, which the restart must restore. */
+#define HELD_MOST 1024
+#define SPOILED_MOST 4096
+#define MARK_WORDS 2
 
 struct returned_block {
 	uintptr_t start;
@@ -28,6 +32,7 @@ struct returned_block {
 	uint32_t bytes; /* 0: the memory was reused, at least in part */
 	struct thread_id thread;
 	uint8_t op; /* OP_STORE: freed; else the op that destroyed this object */
+	bool is_held;
 };
 
 /* latest[line % LINES] is 1 + the index of the block freed last in that line. Uses and allocations
@@ -37,6 +42,7 @@ static struct {
 	uint8_t latest[LINES];
 	uint32_t count;
 	bool is_busy; /* a signal handler has interrupted a call here */
+	bool has_held;
 } returned __attribute__((aligned(4096)));
 
 /* AddressSanitizer's shadow of the heap (compiler-rt/lib/asan/asan_internal.h, asan_mapping.h): one
@@ -71,7 +77,7 @@ void returned_look_for_shadow(void)
 
 static bool returned_is_wanted(void)
 {
-	return !record_is_on() && memory_is_watched() && !returned.is_busy;
+	return memory_is_watched() && !returned.is_busy;
 }
 
 void returned_begin_run(void)
@@ -129,10 +135,15 @@ static void returned_mark(uintptr_t line, uintptr_t end)
 	}
 }
 
-static void returned_add(uintptr_t start, size_t bytes, uint64_t site, enum op_kind op)
+static struct returned_block *returned_add(
+	uintptr_t start, size_t bytes, uint64_t site, enum op_kind op)
 {
+	struct returned_block *block = &returned.blocks[returned.count % BLOCKS];
+
 	returned.is_busy = true;
-	returned.blocks[returned.count % BLOCKS] = (struct returned_block){.start = start,
+	if (block->is_held)
+		REAL(free)((void *)block->start);
+	*block = (struct returned_block){.start = start,
 		.site = site,
 		.step = engine_step(),
 		.bytes = (uint32_t)bytes,
@@ -142,36 +153,14 @@ static void returned_add(uintptr_t start, size_t bytes, uint64_t site, enum op_k
 	returned.count++;
 	returned.is_busy = false;
 	engine_watch_uses();
+	return block;
 }
 
 void returned_note_destroyed(const struct engine_op *op, size_t bytes)
 {
 	if (returned_is_wanted())
-		returned_add((uintptr_t)op->address, bytes, op->site, (enum op_kind)op->kind);
+		(void)returned_add((uintptr_t)op->address, bytes, op->site, (enum op_kind)op->kind);
 }
-
-void returned_note(void *block, uint64_t site)
-{
-	const uintptr_t start = (uintptr_t)block;
-	const struct returned_block *known;
-	size_t bytes;
-
-	if (!block || !returned_is_wanted() || !(shadow.scale || returned_is_freed_by_glibc()))
-		return;
-	if (shadow.scale && returned_shadow_says_freed(start))
-		return; /* AddressSanitizer has the better report */
-	known = returned_find(start);
-	if (known && known->start == start && known->op == OP_STORE && !shadow.scale)
-		returned_report(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
-	bytes = malloc_usable_size(block);
-	if (!bytes || bytes > BYTES_MOST)
-		return;
-	returned_add(start, bytes, site, OP_STORE);
-}
-
-/* The allocator overwrites the first bytes by itself, and detects a second free by them. */
-#define SPOILED_FROM 16
-#define SPOILED_MOST 4096
 
 /* Returns whether the word is an address where Linux puts position-independent programs, their heap, libraries or
  * stacks. Two small numbers side by side are none. */
@@ -182,21 +171,60 @@ static bool returned_is_pointer(uint64_t word)
 	return region == 0x55 || region == 0x56 || region == 0x7e || region == 0x7f;
 }
 
-void returned_spoil(void *block)
+/* Another thread that uses the block must not find its old pointers, or a new object, there. The allocator would
+ * overwrite the first two words in any case; in a block that is held they are a mark. */
+static void returned_hold(struct returned_block *block)
 {
-	const struct contract *contract = runtime.contract;
-	uint64_t *words = block;
+	const size_t bytes = block->bytes < SPOILED_MOST ? block->bytes : SPOILED_MOST;
+	uint64_t *words = (uint64_t *)block->start;
+
+	block->is_held = block->bytes <= HELD_MOST;
+	returned.has_held |= block->is_held;
+	for (size_t at = 0; at < bytes / sizeof *words; at++)
+		if (returned_is_pointer(words[at]) || (at < MARK_WORDS && block->is_held))
+			words[at] = FREED_WORD;
+}
+
+/* Returns the block that is freed a second time; NULL if it is freed for the first time, or not known. */
+static struct returned_block *returned_find_freed(uintptr_t start)
+{
+	struct returned_block *known = returned_find(start);
+	const uint64_t *words = (const uint64_t *)start;
+
+	if (known && known->start == start && known->op == OP_STORE)
+		return known;
+	/* A later block may have taken the line of a block that is held. */
+	if (returned.has_held && words[MARK_WORDS - 1] == FREED_WORD)
+		for (known = returned.blocks; known < returned.blocks + BLOCKS; known++)
+			if (known->is_held && known->start == start)
+				return known;
+	return NULL;
+}
+
+bool returned_note(void *block, uint64_t site)
+{
+	const uintptr_t start = (uintptr_t)block;
+	struct returned_block *known;
 	size_t bytes;
 
-	if (!block || !memory_is_watched() || engine_live_count() < 2 || shadow.scale ||
-		contract->plan.tolerated >> OUTCOME_USE_AFTER_FREE & 1 ||
-		!returned_is_freed_by_glibc())
-		return;
+	if (!block || !returned_is_wanted() || !(shadow.scale || returned_is_freed_by_glibc()))
+		return false;
+	if (shadow.scale && returned_shadow_says_freed(start))
+		return false; /* AddressSanitizer has the better report */
+	known = shadow.scale ? NULL : returned_find_freed(start);
+	if (known) {
+		if (!record_is_on())
+			returned_report(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
+		return known->is_held;
+	}
 	bytes = malloc_usable_size(block);
-	bytes = bytes < SPOILED_MOST ? bytes : SPOILED_MOST;
-	for (size_t at = SPOILED_FROM / sizeof *words; at < bytes / sizeof *words; at++)
-		if (returned_is_pointer(words[at]))
-			words[at] = FREED_WORD;
+	if (!bytes || bytes > BYTES_MOST)
+		return false;
+	known = returned_add(start, bytes, site, OP_STORE);
+	if (engine_live_count() > 1 && !shadow.scale &&
+		!(runtime.contract->plan.tolerated >> OUTCOME_USE_AFTER_FREE & 1))
+		returned_hold(known);
+	return known->is_held;
 }
 
 void returned_given_out(const void *block, size_t bytes)
@@ -263,7 +291,8 @@ void returned_check_use(const struct engine_op *op)
 {
 	struct returned_block *block;
 
-	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted())
+	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted() ||
+		record_is_on())
 		return;
 	block = returned_find((uintptr_t)op->address);
 	if (block && block->op != OP_STORE)

@@ -208,9 +208,8 @@ EXPORT void free(void *block)
 			runtime_stand_still();
 		heap_freed(block, site);
 	}
-	returned_note(block, RETURN_SITE);
-	returned_spoil(block);
-	NEXT(free)(block);
+	if (!returned_note(block, RETURN_SITE))
+		NEXT(free)(block);
 }
 
 static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)

@@ -18,6 +18,7 @@ static size_t usable(void *block)
 }
 
 #define malloc_usable_size usable
+#define __libc_free note_free
 #include "runtime/memory/returned.c"
 
 #include "base/rng.h"
@@ -40,6 +41,7 @@ static void tell_shadow(size_t *scale, size_t *offset)
 }
 
 struct runtime runtime;
+static struct contract contract;
 
 bool guarded_read(const void *address, size_t bytes, uint64_t *value)
 {
@@ -94,6 +96,13 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 	reported++;
 }
 
+static void *freed;
+
+void note_free(void *block)
+{
+	freed = block;
+}
+
 static void other_free(void *block)
 {
 	(void)block;
@@ -129,6 +138,9 @@ static int set_up(void **state)
 	returned_begin_run();
 	is_watched = true;
 	watches = reported = 0;
+	living = 1;
+	freed = NULL;
+	runtime.contract = &contract;
 	return 0;
 }
 
@@ -293,44 +305,67 @@ static void test_returned__reports_nothing_false_in_random_histories(void **stat
 	assert_true(found > 1000 && found <= asked);
 }
 
-/* Last: the shadow stays for all later tests. */
-/* Except where the allocator writes itself, and only while another thread may use the block. */
+/* While another thread may use them. Numbers stay. */
 static void test_returned__pointers_in_freed_blocks_are_overwritten(void **state)
 {
 	const uint64_t pointer = UINT64_C(0x555555554321), stack = UINT64_C(0x7fffffffe000);
 	const uint64_t numbers = UINT64_C(0x500000007), fraction = UINT64_C(0x3ff0000000000000);
-	static struct contract contract;
-	uint64_t block[600] = {pointer, pointer, pointer, numbers, stack, fraction, pointer};
+	uint64_t block[600] = {pointer, numbers, stack, numbers, fraction, pointer};
 
 	(void)state;
 	block[511] = block[512] = pointer;
-	runtime.contract = &contract;
-	usable_bytes = sizeof block;
 	living = 1;
-	returned_spoil(block);
+	give_back((uintptr_t)block, 44);
+	returned_begin_run();
 	contract.plan.tolerated = UINT64_C(1) << OUTCOME_USE_AFTER_FREE;
 	living = 2;
-	returned_spoil(block);
-	assert_int_equal(block[2], pointer);
+	give_back((uintptr_t)block, 44);
+	returned_begin_run();
+	assert_int_equal(block[0], pointer);
 	contract.plan.tolerated = 0;
-	usable_bytes = 44;
-	returned_spoil(block);
-	assert_int_equal(block[1], pointer);
+	give_back((uintptr_t)block, 44);
+	returned_begin_run();
+	assert_int_equal(block[0], FREED_WORD);
+	assert_int_equal(block[1], FREED_WORD); /* part of the mark */
 	assert_int_equal(block[2], FREED_WORD);
 	assert_int_equal(block[3], numbers);
-	assert_int_equal(block[4], FREED_WORD);
-	assert_int_equal(block[6], pointer);
-	usable_bytes = sizeof block;
-	returned_spoil(block);
-	assert_int_equal(block[5], fraction);
-	assert_int_equal(block[6], FREED_WORD);
+	assert_int_equal(block[4], fraction);
+	assert_int_equal(block[5], pointer);
+	give_back((uintptr_t)block, sizeof block);
+	assert_int_equal(block[5], FREED_WORD);
 	assert_int_equal(block[511], FREED_WORD);
 	assert_int_equal(block[512], pointer);
-	assert_true(freed_word_gives(block[4] + 40));
+	assert_true(freed_word_gives(block[5] + 40));
 	assert_false(freed_word_gives(pointer));
-	runtime.contract = NULL;
 }
 
+/* A held block is freed when its entry is needed. */
+static void test_returned__small_blocks_are_held(void **state)
+{
+	static uint64_t blocks[BLOCKS + 2][HELD_MOST / 8];
+
+	(void)state;
+	living = 2;
+	usable_bytes = HELD_MOST + 8;
+	assert_false(returned_note(blocks[0], 1));
+	usable_bytes = HELD_MOST;
+	living = 1;
+	assert_false(returned_note(blocks[1], 1));
+	living = 2;
+	for (unsigned i = 2; i < BLOCKS; i++)
+		assert_true(returned_note(blocks[i], 1));
+	assert_true(returned_note(blocks[0], 1));
+	assert_true(returned_note(blocks[1], 1));
+	assert_int_equal(reported, 0);
+	assert_null(freed);
+	assert_true(returned_note(blocks[BLOCKS], 1));
+	assert_ptr_equal(freed, blocks[2]);
+	assert_true(returned_note(blocks[3], 1)); /* a second free */
+	assert_int_equal(latest.kind, OUTCOME_DOUBLE_FREE);
+	assert_ptr_equal(freed, blocks[2]);
+}
+
+/* Last: the shadow stays for all later tests. */
 static void test_returned__believes_a_sanitizers_shadow(void **state)
 {
 	(void)state;
@@ -376,6 +411,7 @@ int main(void)
 			test_returned__reports_nothing_false_in_random_histories, set_up),
 		cmocka_unit_test_setup(
 			test_returned__pointers_in_freed_blocks_are_overwritten, set_up),
+		cmocka_unit_test_setup(test_returned__small_blocks_are_held, set_up),
 		cmocka_unit_test_setup(test_returned__believes_a_sanitizers_shadow, set_up),
 	};
 
