@@ -261,10 +261,14 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	return result;
 }
 
+#define PASSING_LEAST_NS UINT64_C(5000000000)
+#define OTHERS_LEAST_NS UINT64_C(1000000000)
+
 static void investigate_find_passing(
 	struct investigation *investigation, const struct failure *failure, struct finding *finding)
 {
 	const bool is_first = failure->run_number % FINDING_SHARD_RUNS == 0;
+	const uint64_t run_limit_ns = investigation->probe.run_limit_ns;
 
 	if (!confirmation_is_repeatable(&investigation->confirmation))
 		return;
@@ -272,11 +276,15 @@ static void investigate_find_passing(
 		investigation->left_out |= 1u << PART_PASSING_RUN;
 		return;
 	}
+	/* Other orders may wait for ever, or take much longer than the failing one. */
+	investigation->probe.run_limit_ns = investigate_run_limit(investigation, PASSING_LEAST_NS);
 	passing_find(&investigation->probe, failure, finding);
+	investigation->probe.run_limit_ns = investigate_run_limit(investigation, OTHERS_LEAST_NS);
 	if (is_first && !failure->preemptions && failure->thread_count > 1 &&
 		!finding->passing_step_count &&
 		investigate_has_time_for(investigation, PASSING_OTHER_SCHEDULES))
 		passing_try_others(&investigation->probe, failure, finding);
+	investigation->probe.run_limit_ns = run_limit_ns;
 }
 
 int investigate_schedule(struct investigation *investigation, struct failure *failure,

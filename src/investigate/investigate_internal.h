@@ -24,6 +24,9 @@ int investigate_interruption_points(const struct investigation *investigation,
 uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs);
 bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs);
 
+/* Returns the time after which a run is abandoned because it takes much longer than a replay: at least `least_ns`, but
+ * no more than the investigation allows. */
+uint64_t investigate_run_limit(const struct investigation *investigation, uint64_t least_ns);
 /* If the minimised schedule does not repeat, the one that was found is kept. */
 int investigate_minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err);

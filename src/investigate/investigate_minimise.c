@@ -254,10 +254,10 @@ static bool investigate_minimise_is_same(const struct failure *one, const struct
 #define CANDIDATE_REPLAYS_MOST 8
 #define CANDIDATE_LEAST_NS UINT64_C(250000000)
 
-static uint64_t investigate_minimise_run_limit(const struct investigation *investigation)
+uint64_t investigate_run_limit(const struct investigation *investigation, uint64_t least_ns)
 {
 	const uint64_t most_ns = CANDIDATE_REPLAYS_MOST * investigation->replay_ns;
-	const uint64_t limit_ns = most_ns > CANDIDATE_LEAST_NS ? most_ns : CANDIDATE_LEAST_NS;
+	const uint64_t limit_ns = most_ns > least_ns ? most_ns : least_ns;
 	const uint64_t given_ns = investigation->probe.run_limit_ns;
 
 	return given_ns && given_ns < limit_ns ? given_ns : limit_ns;
@@ -353,7 +353,8 @@ int investigate_minimise_and_confirm(
 		return 0;
 	}
 	failure_copy(&found, failure);
-	investigation->probe.run_limit_ns = investigate_minimise_run_limit(investigation);
+	investigation->probe.run_limit_ns =
+		investigate_run_limit(investigation, CANDIDATE_LEAST_NS);
 	for (;; workers = 1) {
 		investigation->minimise_until_ns = 0;
 		if (investigation->minimise_ns)

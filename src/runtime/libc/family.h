@@ -52,6 +52,8 @@ uint64_t family_living(void);
 bool family_has_others(void);
 /* Returns whether `pid` is a living member. False for 0. */
 bool family_has_member(int pid);
+/* The same, also of members that have ended, one of the latest. */
+bool family_had_member(int pid);
 /* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);
 /* Marks the caller as idle, and returns how it proceeds. */

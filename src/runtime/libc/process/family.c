@@ -72,7 +72,7 @@ static void family_begin(void)
 	family->clock_ns = 0;
 	family->has_stranger = false;
 	for (uint32_t i = 0; i < FAMILY_MOST; i++)
-		family->members[i].state = MEMBER_FREE;
+		family->members[i] = (struct family_member){.state = MEMBER_FREE};
 	self.generation = ++family->generation;
 	self.own = 0;
 	family->members[0] = (struct family_member){
@@ -187,6 +187,14 @@ bool family_has_member(int pid)
 	for (uint32_t i = 0; pid && family_is_ours() && i < FAMILY_MOST; i++)
 		if (self.family->members[i].state != MEMBER_FREE &&
 			self.family->members[i].pid == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+bool family_had_member(int pid)
+{
+	for (uint32_t i = 0; pid && family_is_ours() && i < FAMILY_MOST; i++)
+		if (self.family->members[i].pid == (uint32_t)pid)
 			return true;
 	return false;
 }

@@ -60,11 +60,10 @@ bool signals_are_own(void)
 	return true;
 }
 
-/* The end of a child sends SIGCHLD. A child that has ended is a member of the family until the process has no
- * enabled thread. */
+/* The end of a child sends SIGCHLD. The sender of a signal may have ended before the signal is taken. */
 static bool signal_is_of_child(const siginfo_t *information)
 {
-	return information->si_signo == SIGCHLD || family_has_member(information->si_pid);
+	return information->si_signo == SIGCHLD || family_had_member(information->si_pid);
 }
 
 void signal_arrive(struct engine_thread *thread, const siginfo_t *information)

@@ -202,6 +202,8 @@ static void test_family__a_member_that_ends_leaves_the_others(void **state)
 	assert_int_equal(wait_until(0, 5), FAMILY_ALONE);
 	assert_false(family_has_stranger());
 	assert_false(family_has_member(FIRST_CHILD_PID + (int)child));
+	assert_true(family_had_member(FIRST_CHILD_PID + (int)child));
+	assert_false(family_had_member(0));
 }
 
 /* It was killed, or is another program now and lives on. */

@@ -16,7 +16,7 @@ void runtime_note_feature(enum feature feature)
 }
 
 /* The process has no children. */
-bool family_has_member(int pid)
+bool family_had_member(int pid)
 {
 	(void)pid;
 	return false;
