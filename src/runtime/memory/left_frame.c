@@ -8,6 +8,9 @@
  * below a stack that the program provides lies memory of the program.
  */
 #include "runtime/callers.h"
+#include "base/bitset.h"
+#include "base/hash.h"
+#include "base/hot_state.h"
 #include "runtime/memory/memory_internal.h"
 
 /* Below a stack pointer. Larger frames are rare, and gaps between stacks are larger. */
@@ -38,6 +41,29 @@ static const struct engine_thread *left_frame_find_owner(uintptr_t address)
 			return thread;
 	}
 	return NULL;
+}
+
+/* Bits of variables on stacks of other threads, each with the thread that has accessed it in this run. */
+#define STRANGERS 4096
+static HOT_STATE uint64_t left_frame_strangers[STRANGERS / 64];
+
+void memory_forget_strangers(void)
+{
+	for (uint32_t i = 0; i < STRANGERS / 64; i++) {
+		left_frame_strangers[i] = 0;
+		__asm__ volatile("" ::: "memory"); /* keeps the compiler from calling memset() */
+	}
+}
+
+/* quick.h passes some of the later accesses, but none in a replay. */
+bool memory_is_first_in_left_frame(const void *address, object_name variable)
+{
+	const uint64_t bit = hash_pair(engine_current()->name, variable) % STRANGERS;
+
+	if (memory_is_own_stack(address) || bitset_has(left_frame_strangers, bit))
+		return false;
+	bitset_add(left_frame_strangers, bit);
+	return left_frame_find_owner((uintptr_t)address) != NULL;
 }
 
 void memory_check_left_frame(const struct memory_access *access)

@@ -181,6 +181,17 @@ static bool memory_is_freed_by_another(const struct memory_access *access)
 	       !thread_same(freed.thread, engine_current()->id);
 }
 
+/* Finds out whether the memory is gone, unless the site has rested: a replay has that site off. `variable` is at the
+ * beginning of the access. */
+static bool memory_is_gone(const struct memory_access *access, object_name variable)
+{
+	if (access->site_state && *access->site_state & SITE_RESTED)
+		return false;
+	if (memory_is_on_stack(access->address))
+		return memory_is_first_in_left_frame(access->address, variable);
+	return memory_is_freed_by_another(access);
+}
+
 /* Learns about the granules and finds the point among them. Returns false if a granule has no
  * quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
@@ -190,6 +201,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
 	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
 	const bool is_write = site_kind_writes(access->kind);
+	bool may_be_gone = memory_is_on_stack(access->address);
 	object_name first = 0;
 
 	for (uintptr_t at = start, next; at < end; at = next) {
@@ -200,8 +212,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 						      : memory_next_granule(start, end, at);
 		if (!known)
 			return false;
-		visit->is_freed |= known->flags & VARIABLE_FREED &&
-				   !(access->site_state && *access->site_state & SITE_RESTED);
+		may_be_gone |= (known->flags & VARIABLE_FREED) != 0;
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 			memory_learn(memory, known, is_write);
 			/* The process that makes the variable a point may know only some of its
@@ -235,8 +246,8 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		else if (at == start + GRANULE_BYTES && visit->point == first)
 			visit->next = known->name;
 	}
-	if (__builtin_expect(visit->is_freed, 0))
-		visit->is_freed = memory_is_freed_by_another(access);
+	if (__builtin_expect(may_be_gone, 0))
+		visit->is_gone = memory_is_gone(access, first);
 	return true;
 }
 
@@ -430,7 +441,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
-	visit->is_waiting = visit->would_wait = visit->is_sampled = visit->is_freed = false;
+	visit->is_waiting = visit->would_wait = visit->is_sampled = visit->is_gone = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_site_news = true;
@@ -445,7 +456,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_named)
 		memory_count(memory, visit);
 	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
-		visit->would_wait || visit->is_freed || turn_is_wanted ||
+		visit->would_wait || visit->is_gone || turn_is_wanted ||
 		memory_model_needs(access) || memory_must_report(memory, visit) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
@@ -498,7 +509,7 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	if (!visit->point) {
 		memory_pass(visit);
-		if (visit->reported || visit->is_freed)
+		if (visit->reported || visit->is_gone)
 			memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 		return;
 	}

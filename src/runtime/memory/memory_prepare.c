@@ -20,6 +20,7 @@
 #include "model/watched_runs.h"
 #include "base/bitset.h"
 #include "detectors/detector.h"
+#include "runtime/memory/memory_internal.h"
 #include "runtime/memory.h"
 #include "runtime/memory_variable.h"
 #include "runtime/record.h"
@@ -147,6 +148,7 @@ void memory_prepare_run(uint64_t number)
 	if (!memory || !runtime.contract->has_memory_sites)
 		return;
 	memory_next_epoch(memory);
+	memory_forget_strangers();
 	memory->visits = 0;
 	memory->failed_site = 0;
 	if (memory->is_frozen)

@@ -263,6 +263,26 @@ static void test_memory_freed__ends_the_run_of_a_first_user(void **state)
 	assert_int_equal(memory->failed_site, 1);
 }
 
+/* A thread writes a local of main's function, which returns before the third write. */
+static void test_memory__ends_the_run_in_the_frame_of_a_function_that_returned(void **state)
+{
+	const uintptr_t local = 0x7fe000;
+
+	(void)state;
+	runtime.main_base = 0x7ff000;
+	run(1);
+	access_by(1, 0, SITE_STORE, local, 8);
+	access_by(1, 0, SITE_STORE, local, 8);
+	assert_int_equal(left_frames, 0);
+	left_end = local + 8;
+	access_by(1, 0, SITE_STORE, local, 8);
+	assert_int_equal(left_frames, 1);
+	memory->sites[0] |= SITE_RESTED;
+	access_by(1, 0, SITE_STORE, local, 8);
+	assert_int_equal(left_frames, 1);
+	runtime.main_base = 0;
+}
+
 /* With a race detector, plain accesses are points only after their variable has raced. */
 static void test_memory__plain_accesses_are_reported_until_they_race(void **state)
 {
@@ -423,6 +443,7 @@ int main(void)
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
 		TEST(test_memory_freed__ends_the_run_of_a_later_user),
 		TEST(test_memory_freed__ends_the_run_of_a_first_user),
+		TEST(test_memory__ends_the_run_in_the_frame_of_a_function_that_returned),
 		TEST(test_memory__plain_accesses_are_reported_until_they_race),
 		TEST(test_memory_freed__depends_on_no_other_run_of_the_round),
 		TEST(test_memory_freed__ends_the_run_at_racy_sites_and_others),
