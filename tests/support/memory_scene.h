@@ -195,7 +195,7 @@ static struct outcome failed;
 static uintptr_t left_end;
 static unsigned left_frames;
 
-bool memory_is_first_in_left_frame(const void *address, object_name variable)
+bool memory_is_first_on_other_stack(const void *address, object_name variable)
 {
 	(void)variable;
 	return (uintptr_t)address < left_end;

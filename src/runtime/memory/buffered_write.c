@@ -20,7 +20,7 @@ __attribute__((noinline)) static bool buffered_write_perform(const struct memory
 
 	if (!visit->point && (is_own || !engine_has_buffered()))
 		return false;
-	if (visit->point || visit->is_gone)
+	if (visit->point || visit->may_be_gone)
 		memory_check_freed(access, OUTCOME_USE_AFTER_FREE);
 	op = memory_engine_op(access, visit->point);
 	op.next_object = visit->next;

@@ -55,15 +55,23 @@ void memory_forget_strangers(void)
 	}
 }
 
+static bool left_frame_is_on_own_stack(uintptr_t address)
+{
+	const struct engine_thread *self = engine_current();
+	const uintptr_t base = self->id.index ? self->handle : runtime.main_base;
+
+	return address >= (uintptr_t)__builtin_frame_address(0) && address < base;
+}
+
 /* quick.h passes some of the later accesses, but none in a replay. */
-bool memory_is_first_in_left_frame(const void *address, object_name variable)
+bool memory_is_first_on_other_stack(const void *address, object_name variable)
 {
 	const uint64_t bit = hash_pair(engine_current()->name, variable) % STRANGERS;
 
-	if (memory_is_own_stack(address) || bitset_has(left_frame_strangers, bit))
+	if (left_frame_is_on_own_stack((uintptr_t)address) || bitset_has(left_frame_strangers, bit))
 		return false;
 	bitset_add(left_frame_strangers, bit);
-	return left_frame_find_owner((uintptr_t)address) != NULL;
+	return true;
 }
 
 void memory_check_left_frame(const struct memory_access *access)

@@ -181,14 +181,14 @@ static bool memory_is_freed_by_another(const struct memory_access *access)
 	       !thread_same(freed.thread, engine_current()->id);
 }
 
-/* Finds out whether the memory is gone, unless the site has rested: a replay has that site off. `variable` is at the
- * beginning of the access. */
-static bool memory_is_gone(const struct memory_access *access, object_name variable)
+/* Returns whether memory_finish() must find out that the memory is gone. Not at a site that has rested: a replay has that
+ * site off. `variable` is at the beginning of the access. */
+static bool memory_may_be_gone_at(const struct memory_access *access, object_name variable)
 {
 	if (access->site_state && *access->site_state & SITE_RESTED)
 		return false;
 	if (memory_is_on_stack(access->address))
-		return memory_is_first_in_left_frame(access->address, variable);
+		return memory_is_first_on_other_stack(access->address, variable);
 	return memory_is_freed_by_another(access);
 }
 
@@ -247,7 +247,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			visit->next = known->name;
 	}
 	if (__builtin_expect(may_be_gone, 0))
-		visit->is_gone = memory_is_gone(access, first);
+		visit->may_be_gone = memory_may_be_gone_at(access, first);
 	return true;
 }
 
@@ -441,7 +441,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
-	visit->is_waiting = visit->would_wait = visit->is_sampled = visit->is_gone = false;
+	visit->is_waiting = visit->would_wait = visit->is_sampled = visit->may_be_gone = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_site_news = true;
@@ -456,7 +456,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_named)
 		memory_count(memory, visit);
 	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
-		visit->would_wait || visit->is_gone || turn_is_wanted ||
+		visit->would_wait || visit->may_be_gone || turn_is_wanted ||
 		memory_model_needs(access) || memory_must_report(memory, visit) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
@@ -509,7 +509,7 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	if (!visit->point) {
 		memory_pass(visit);
-		if (visit->reported || visit->is_gone)
+		if (visit->reported || visit->may_be_gone)
 			memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 		return;
 	}

@@ -17,7 +17,7 @@ struct memory_visit {
 	object_name next;     /* the second granule, if the first is the point; 0: none */
 	object_name reported; /* first granule that only the detectors need; 0: none */
 	bool is_named;	      /* every granule has a quick name */
-	bool is_gone; /* another thread has freed the memory, or returned from its function */
+	bool may_be_gone; /* another thread may have freed the memory, or returned from its function */
 	bool is_point_wanted; /* recorded runs: the site is chosen */
 	bool is_waiting;      /* the thread spins: memory_waits() */
 	bool would_wait;      /* the read of a waiting loop, and its value does not end the loop */
@@ -76,9 +76,9 @@ static inline bool memory_is_on_stack(const void *address)
 	       runtime.main_base - at < ((uintptr_t)8 << 20);
 }
 
-/* Returns whether the moving thread's first access to the variable in this run touches the frame of another thread's
- * function that has returned. */
-bool memory_is_first_in_left_frame(const void *address, object_name variable);
+/* Returns whether the access is the moving thread's first one to this variable in the run, and the variable is on
+ * another stack. */
+bool memory_is_first_on_other_stack(const void *address, object_name variable);
 /* Called when a run begins. */
 void memory_forget_strangers(void);
 /* Ends the run if the access touches such a frame. */
