@@ -22,7 +22,8 @@ void __libc_free(void *block);
 #define BYTES_MOST (64 << 10)
 /* Larger blocks are not held: a run would touch many pages, which the restart must restore. */
 #define HELD_MOST 1024
-#define SPOILED_MOST 4096
+/* Pointers of an object are near its beginning, and the search for them takes a nanosecond a word. */
+#define SPOILED_MOST 256
 #define MARK_WORDS 2
 
 struct returned_block {

@@ -313,7 +313,7 @@ static void test_returned__pointers_in_freed_blocks_are_overwritten(void **state
 	uint64_t block[600] = {pointer, numbers, stack, numbers, fraction, pointer};
 
 	(void)state;
-	block[511] = block[512] = pointer;
+	block[31] = block[32] = pointer;
 	living = 1;
 	give_back((uintptr_t)block, 44);
 	returned_begin_run();
@@ -333,8 +333,8 @@ static void test_returned__pointers_in_freed_blocks_are_overwritten(void **state
 	assert_int_equal(block[5], pointer);
 	give_back((uintptr_t)block, sizeof block);
 	assert_int_equal(block[5], FREED_WORD);
-	assert_int_equal(block[511], FREED_WORD);
-	assert_int_equal(block[512], pointer);
+	assert_int_equal(block[31], FREED_WORD);
+	assert_int_equal(block[32], pointer);
 	assert_true(freed_word_gives(block[5] + 40));
 	assert_false(freed_word_gives(pointer));
 }
