@@ -226,7 +226,7 @@ static int memory_view_damaged(struct error *err, const char *what)
 		what);
 }
 
-/* Reads at most 16 digits, and moves the text behind them. */
+/* Reads up to 16 hexadecimal digits, and advances `text` past them. Returns false if there is none. */
 static bool memory_view_read_hex(const char **text, uint64_t *out)
 {
 	const char *alphabet = "0123456789abcdef";

@@ -83,7 +83,7 @@ static void html_add_blocks(json_t *root)
 	block_names_release(&names);
 }
 
-/* Removes what only replays read, megabytes for a large program. */
+/* Removes the member `memory` of each finding. Only replays read it, and in a large program it has megabytes. */
 static void html_remove_memory(json_t *findings)
 {
 	json_t *finding;

@@ -52,7 +52,7 @@ uint64_t family_living(void);
 bool family_has_others(void);
 /* Returns whether `pid` is a living member. False for 0. */
 bool family_has_member(int pid);
-/* The same, also of members that have ended, one of the latest. */
+/* Returns whether `pid` is or was a member. False for 0, and for an ended member whose place a later one has. */
 bool family_had_member(int pid);
 /* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);

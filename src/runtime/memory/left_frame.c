@@ -43,7 +43,8 @@ static const struct engine_thread *left_frame_find_owner(uintptr_t address)
 	return NULL;
 }
 
-/* Bits of variables on stacks of other threads, each with the thread that has accessed it in this run. */
+/* A bit is set if a thread has accessed a variable on the stack of another thread in this run. A hash of both gives the
+ * number of the bit. */
 #define STRANGERS 4096
 static HOT_STATE uint64_t left_frame_strangers[STRANGERS / 64];
 
@@ -63,7 +64,8 @@ static bool left_frame_is_on_own_stack(uintptr_t address)
 	return address >= (uintptr_t)__builtin_frame_address(0) && address < base;
 }
 
-/* quick.h passes some of the later accesses, but none in a replay. */
+/* Only the first access counts. The fast path (quick.h) hides some of the later ones from this function, but not in a
+ * replay, which must behave in the same way. */
 bool memory_is_first_on_other_stack(const void *address, object_name variable)
 {
 	const uint64_t bit = hash_pair(engine_current()->name, variable) % STRANGERS;

@@ -172,7 +172,8 @@ static uintptr_t memory_next_granule(uintptr_t start, uintptr_t end, uintptr_t a
 	return (at + step) & ~(step - 1);
 }
 
-/* A thread's own free is no matter of the schedule: programs that read a list's links while they free it pass natively. */
+/* An access by the thread that freed the memory does not depend on the schedule: programs that read the links of a list
+ * while they free it pass natively. */
 static bool memory_is_freed_by_another(const struct memory_access *access)
 {
 	struct heap_free freed;
@@ -181,8 +182,8 @@ static bool memory_is_freed_by_another(const struct memory_access *access)
 	       !thread_same(freed.thread, engine_current()->id);
 }
 
-/* Returns whether memory_finish() must find out that the memory is gone. Not at a site that has rested: a replay has that
- * site off. `variable` is at the beginning of the access. */
+/* Returns whether memory_finish() must check that the memory still exists. A site that has rested is exempt, because a
+ * replay has that site off. `variable` is the variable at the beginning of the access. */
 static bool memory_may_be_gone_at(const struct memory_access *access, object_name variable)
 {
 	if (access->site_state && *access->site_state & SITE_RESTED)

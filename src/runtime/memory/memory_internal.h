@@ -79,7 +79,7 @@ static inline bool memory_is_on_stack(const void *address)
 /* Returns whether the access is the moving thread's first one to this variable in the run, and the variable is on
  * another stack. */
 bool memory_is_first_on_other_stack(const void *address, object_name variable);
-/* Called when a run begins. */
+/* Forgets which threads have accessed variables on other stacks. Called when a run begins. */
 void memory_forget_strangers(void);
 /* Ends the run if the access touches such a frame. */
 void memory_check_left_frame(const struct memory_access *access);

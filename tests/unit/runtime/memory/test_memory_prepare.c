@@ -245,7 +245,7 @@ static void test_memory_freed__ends_the_run_of_a_later_user(void **state)
 	assert_int_equal(failed.kind, OUTCOME_DOUBLE_FREE);
 }
 
-/* The variable is not known, or only one thread has accessed it. */
+/* Only one thread has accessed the variable before the free, or none. */
 static void test_memory_freed__ends_the_run_of_a_first_user(void **state)
 {
 	(void)state;
