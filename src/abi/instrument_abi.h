@@ -263,9 +263,9 @@ struct instrumented_module {
 /* Weak in the objects: null without a runtime; nothing is reported then. */
 void raddle_module_loaded(const struct instrumented_module *module);
 void raddle_module_unloaded(const struct instrumented_module *module);
-/* The ranges (`end` excluded) whose accesses a run needs. A loop (compiler/pass/loops/loops.h) that
- * will access none of them continues in a copy of its code without points. The ranges change
- * only while no thread is in such a copy. */
+/* Ranges of memory, without the address `end`. The runtime must see each access to them in the current run. If a loop
+ * (compiler/pass/loops/loops.h) will access no memory in these ranges, it continues in a copy of its code that reports
+ * no accesses. The ranges change only while no thread executes such a copy. */
 #define WANTED_PARTS 2
 
 struct wanted_memory {

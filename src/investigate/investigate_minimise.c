@@ -264,9 +264,9 @@ uint64_t investigate_run_limit(const struct investigation *investigation, uint64
 }
 
 /*
- * A run of an endless loop shows the failure before the limit of steps: while it is minimised, a part of the limit
- * counts, and twice the steps before the loop. A run whose loop begins later is unfinished there, and no failure
- * (engine/progress.c).
+ * An endless loop is a failure when the run reaches its limit of steps. Minimising repeats the run many times, with a
+ * lower limit: a tenth of the given one, plus twice the number of steps before the loop. A candidate whose loop begins
+ * later than that reaches the lower limit without a failure (engine/progress.c).
  */
 #define LOOP_PART 10
 #define LOOP_STARTS 2

@@ -260,7 +260,8 @@ static void walk_access_write_new(
 		code->bytes);
 }
 
-/* Makes the term of the value that an atomic update reads; NULL if it is constant. */
+/* Returns a term for the value that an atomic update reads from memory, with the width of the instruction. Returns NULL
+ * if `old` is the only possible value in other schedules, too. */
 static struct term *walk_access_read_updated(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t old)
 {

@@ -355,7 +355,7 @@ struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
-/* Returns the term that equals `yes` if the one-bit condition holds, else `no`. */
+/* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that of `no` elsewhere. */
 struct term *walk_selection_term(
 	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */

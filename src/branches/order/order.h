@@ -40,7 +40,8 @@ struct order_attempt {
 	bool is_shared; /* an attempt to read-lock a read-write lock */
 };
 
-/* Returns whether the section of a lock excludes an attempt of another thread. */
+/* Returns whether the attempt fails during the critical section, because another thread holds the lock there. Two readers
+ * of a read-write lock do not exclude each other. */
 static inline bool order_excludes(
 	const struct order_section *section, const struct order_attempt *attempt)
 {

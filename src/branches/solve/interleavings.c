@@ -253,7 +253,7 @@ static char *interleavings_value_text(const struct walk_event *event)
 	const int64_t value = compute_signed(event->value, is_small ? 8u * event->bytes : 64);
 	struct strbuf text = STRBUF_EMPTY;
 
-	/* Large values are addresses or floating-point numbers. */
+	/* A large value is probably an address or a floating-point number, which is easier to recognise in hexadecimal. */
 	if (is_small || (value > INT32_MIN && value < INT32_MAX))
 		strbuf_addf(&text, "%" PRId64, value);
 	else

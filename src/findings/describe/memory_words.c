@@ -125,8 +125,9 @@ static bool memory_words_add_own_local(const struct builder *builder, enum objec
 }
 
 /*
- * Names memory, or an object, that is a local variable of another thread's call, which has returned since. While the
- * access was made, that other thread waited to perform its next step: the frames of this step are those of the access.
+ * Names a local variable in a function call of another thread, where the call has returned after the access. The other
+ * thread executed no code between its last step before the access and its next step. The trace has the frames of that
+ * next step, and the call is still among them.
  */
 static bool memory_words_add_shared_local(const struct builder *builder, uint64_t step,
 	uint64_t address, uint64_t bytes, struct strbuf *out)

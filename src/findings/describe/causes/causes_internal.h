@@ -16,18 +16,20 @@ void builder_stalls_cause(
 
 /* ---- delayed_stores.c ---- */
 
-/* Adds a line for each delayed store: "main.1 reads x = 0 at a.c:7, the old value: ...". */
+/* Adds to the cause a line for each store that stayed invisible to another thread under a weak memory model, for example
+ * "main.1 reads x = 0 at a.c:7, the old value: ...". */
 void builder_delayed_stores_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- missing_order.c ---- */
 
-/* Two events of the trace: a store, and the access that missed it. NO_EVENT: the trace lacks it. */
+/* A store, and an access of another thread that did not see this store, under a weak memory model. Both are indices of
+ * events in the trace, or NO_EVENT if the trace lacks the event. */
 struct missing_order {
 	uint64_t stored, observed;
-	bool is_read; /* the access reads; else it stores */
+	bool is_read; /* whether the access is a read; otherwise it is a store */
 };
-/* Adds which orders let the access see the store: ": make ...". */
+/* Adds the memory orders with which the access would have seen the store, as in ": make ...". */
 void builder_missing_order(
 	const struct builder *builder, const struct missing_order *missing, struct strbuf *out);
 
@@ -54,8 +56,8 @@ bool builder_is_read(const struct trace_event *event);
 bool builder_is_store(const struct trace_event *event);
 bool builder_is_write(const struct trace_event *event);
 bool builder_is_access(const struct trace_event *event);
-/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads;
- * where one lock guards both accesses, only if `is_guarded`. Returns whether the trace shows them. */
+/* The line of a failed assertion, or of a crash, has read a value. Adds the accesses that produced this value. Accesses
+ * that one lock guards are added only if `is_guarded` is set. Returns whether the trace shows the accesses. */
 bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause);
 /* Adds what the failing thread does: "main.0 crashes at x.c:31". */
 void builder_add_end(const struct builder *builder, struct strbuf *cause);
@@ -67,8 +69,8 @@ bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause
 
 /* ---- cause_overwritten.c ---- */
 
-/* Adds the write whose value another thread has overwritten unread, of a variable that the thread of a
- * livelock reads at last. Returns false if there is none. */
+/* The thread of a livelock reads a variable in its loop. Adds a write to that variable whose value another thread
+ * overwrote before any thread had read it. Returns false if there is no such write. */
 bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cause);
 
 /* ---- cause_preemption.c ---- */
@@ -76,8 +78,8 @@ bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cau
 /* Adds what another thread changed while a thread was preempted, if the trace shows it. */
 void builder_preemption_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
-/* Returns the last event of a thread that is preempted and does not run again before the failure;
- * NO_EVENT: there is no such thread. */
+/* Looks for a thread that was preempted and did not run again before the failure. Returns the index of its last event, or
+ * NO_EVENT if there is no such thread. */
 uint64_t builder_find_stopped(const struct builder *builder);
 /* Adds a sentence about the event that builder_find_stopped() returns, and returns the name of its thread. Returns NULL,
  * and adds nothing, if there is no such event. */
@@ -106,8 +108,8 @@ bool builder_drained_cause(
 
 /* ---- cause_exit.c ---- */
 
-/* Returns the event of the other thread's exit() or return from main, before the failing thread's last
- * event; NO_EVENT: there is none. */
+/* Looks for a call of exit(), or a return from main, in another thread before the last event of the failing thread.
+ * Returns the index of this event, or NO_EVENT if there is none. */
 uint64_t builder_find_exit(const struct builder *builder);
 /* Adds that the failing thread still ran when another one ended the process. Returns false if it did not. */
 bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);

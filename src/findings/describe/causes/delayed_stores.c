@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "findings/describe/causes/causes_internal.h"
 
-/* Makes an event for an access, which the trace may lack. */
+/* Returns an event that stands for an access, because the trace may lack the event of that access. */
 static struct trace_event delayed_stores_access(struct thread_id thread, uint64_t site)
 {
 	return (struct trace_event){.kind = OP_STORE, .thread = thread.index, .site = site};
