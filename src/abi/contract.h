@@ -21,7 +21,7 @@
 
 #include "model/event.h"
 #include "model/memory_model.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
 #include "model/thread_record.h"
@@ -127,8 +127,8 @@ struct contract_plan {
 	bool repeats_waits;	   /* waiting loops repeat their reads instead of blocking */
 	/* A run of the campaign has ended without a signal of another process */
 	bool ends_alone;
-	uint32_t thread_pool;	  /* stacks to make before the snapshot */
-	uint32_t layout;	  /* layout of the process that runs the plan (model/layout.h) */
+	uint32_t thread_pool; /* stacks to make before the snapshot */
+	uint32_t layout;      /* layout of the process that runs the plan (model/memory/layout.h) */
 	int32_t sanitizer_status; /* exit status by which a sanitizer reports; 0: none */
 	bool is_recorded;	  /* restart exec only: fill the record area */
 	/* Recorded runs: accesses at SITE_CHOSEN sites are scheduling points */

@@ -21,7 +21,7 @@
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "model/ids.h"
-#include "model/memory_block.h"
+#include "model/memory/memory_block.h"
 #include "abi/instrument_abi.h"
 #include "abi/quick_table.h"
 

@@ -2,7 +2,7 @@
  * The step from noted facts about memory to the next version of the knowledge (contract_memory.h).
  *
  * With rounds (docs/decisions/0009-rounds.md), the command joins the facts that all worker processes
- * have noted, and settles them between two rounds (plan/memory_join.h). All processes then have the
+ * have noted, and settles them between two rounds (plan/memory/memory_join.h). All processes then have the
  * same versions. Without rounds, each process settles its own facts before its next run
  * (memory_prepare_run()). No run is in progress in the process during the call.
  */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/installed.h"
+#include "base/files/installed.h"
 #include "abi/instrument_abi.h"
 
 int points_to_compute(

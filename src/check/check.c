@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/attach.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/op.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "locations/locations.h"
 #include "runtime/runtime.h"
 

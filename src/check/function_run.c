@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 
 #include "check/check_internal.h"
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 
 /* Size of the function's stack, as main's default. Untouched pages cost nothing. */
 #define STACK_BYTES ((size_t)8 << 20)

@@ -9,8 +9,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/base_name.h"
-#include "base/inherited.h"
+#include "base/files/base_name.h"
+#include "base/files/inherited.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "cli/command.h"

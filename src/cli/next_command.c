@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "plan/strategy_option.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 static void next_command_add_word(struct strbuf *out, const char *word)
 {

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "base/visible.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 
 enum output_pass { PASS_TEXT, PASS_COLOURS, PASS_ALL };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 char *suppressions_option_find(const char *list)
 {

@@ -18,7 +18,7 @@
 
 #include "model/ids.h"
 #include "model/op.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 /*
  * A performed step. A memory access is one event per aligned eight-byte word that it touches;

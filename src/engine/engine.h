@@ -30,7 +30,7 @@
 #include "model/ids.h"
 #include "model/memory_model.h"
 #include "model/op.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 

@@ -10,7 +10,7 @@
 #include "engine/thread.h"
 #include "model/ids.h"
 #include "model/memory_model.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
 #include "strategies/strategy.h"

@@ -12,8 +12,8 @@
 
 #include "explore/campaign.h"
 #include "investigate/probe/failure.h"
-#include "plan/chosen.h"
-#include "plan/memory_view.h"
+#include "plan/memory/chosen.h"
+#include "plan/memory/memory_view.h"
 #include "process/target.h"
 #include "store/store_fallback.h"
 #include "worker/worker.h"

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "trace/schedule_text.h"
 
 struct finding_frame {
@@ -122,7 +122,7 @@ struct finding {
 	char *input;	 /* standard input file, NULL if none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
 			 */
-	/* JSON object: which accesses were scheduling points (plan/memory_view.h); NULL if none. */
+	/* JSON object: which accesses were scheduling points (plan/memory/memory_view.h); NULL if none. */
 	char *memory;
 	/*
 	 * JSON object of environment variables (store/surroundings.h); NULL in findings of an older

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "findings/finding.h"
 
 #define WORDS_MOST 240

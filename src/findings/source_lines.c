@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 
 #define FILES_MAX 200
 #define LINE_BYTES_MAX 400

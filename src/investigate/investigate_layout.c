@@ -1,4 +1,4 @@
-/* An investigation as a whole. If a schedule fails likewise in the plain layout (model/layout.h), the
+/* An investigation as a whole. If a schedule fails likewise in the plain layout (model/memory/layout.h), the
  * finding gets that one; if a run without interruption points does, the finding gets that run. */
 #include "investigate/investigate_internal.h"
 

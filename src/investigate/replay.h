@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "findings/finding.h"
 #include "model/memory_model.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 struct replay_options {
 	const char *runtime; /* libraddle.so */

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "investigate/investigate.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 
 struct weak_runs {
 	struct settings settings; /* of these runs: the model that permits the finding's access */

@@ -7,8 +7,8 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "plan/restart.h"
-#include "model/layout.h"
-#include "model/outcome.h"
+#include "model/memory/layout.h"
+#include "model/outcome/outcome.h"
 
 /* A unit test's run has thousands of steps; one with more than this probably never ends. */
 #define STANDARD_STEP_LIMIT UINT64_C(10000000)

@@ -31,7 +31,7 @@ struct settings {
 	/* waiting loops repeat their reads instead of blocking, for `raddle branches`:
 	 * docs/decisions/0032-waiting-loops.md */
 	bool repeats_waits;
-	/* Layout of all runs (model/layout.h). The schedule of a finding holds the finding's
+	/* Layout of all runs (model/memory/layout.h). The schedule of a finding holds the finding's
 	 * layout. */
 	uint32_t layout;
 	bool has_fixed_layout; /* all rounds have the same layout */

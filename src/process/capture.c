@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 
 int capture_open(struct capture *capture, struct error *err)
 {

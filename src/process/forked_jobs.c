@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 #include "process/children.h"
 #include "process/cores.h"
 

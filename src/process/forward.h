@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 /* Installs the handlers. An ignored signal (nohup) stays ignored. */
 void forward_begin(void);

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/inherited.h"
-#include "base/installed.h"
+#include "base/files/inherited.h"
+#include "base/files/installed.h"
 #include "base/strbuf.h"
 #include "abi/contract.h"
 

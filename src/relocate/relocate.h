@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 
 #define PAGE_BYTES UINT64_C(4096)
 #define PROGRAM_HEADERS_MAX 64

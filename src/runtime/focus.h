@@ -2,7 +2,7 @@
  * Runs of a strategy that needs the accesses to a few variables only: all other sites are off.
  *
  * *Groups* show which sites may touch a variable: sites of one group may touch the same variables
- * (points-to analysis, plan/chosen.h). Two groups *overlap* when both may touch some variable.
+ * (points-to analysis, plan/memory/chosen.h). Two groups *overlap* when both may touch some variable.
  * A run has seen some sites touch a variable. All other sites that may touch it, too, are in groups
  * that overlap the groups of these sites. A variable of the strategy, eight bytes, may cover several variables of
  * the analysis: all groups that have touched it so far count. memory_object gives the groups of

@@ -15,7 +15,7 @@ void returned_begin_run(void);
 /* Called when a run begins. Looks for AddressSanitizer's shadow memory: it marks freed blocks. */
 void returned_look_for_shadow(void);
 /* Called before the free. Ends the run at a double free. While other threads live, overwrites the pointers in the
- * block (model/freed_word.h). Returns true if the caller must not free the block: small blocks are held until 64
+ * block (model/memory/freed_word.h). Returns true if the caller must not free the block: small blocks are held until 64
  * others are freed, so that no new object takes their memory at once. */
 bool returned_note(void *block, uint64_t site);
 /* Implements engine_host.destroyed. */

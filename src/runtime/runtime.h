@@ -20,7 +20,7 @@
 
 #include "engine/engine.h"
 #include "model/feature.h"
-#include "model/layout.h"
+#include "model/memory/layout.h"
 #include "abi/contract.h"
 #include "runtime/restart.h"
 #include "runtime/thread_stacks.h"

@@ -21,7 +21,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "store/store_internal.h"
 
 #define DATABASE "raddle.db"

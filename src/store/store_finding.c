@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "store/store_compressed.h"

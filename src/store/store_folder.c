@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "base/strbuf.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 #include "store/store_compressed.h"
 #include "store/store_internal.h"
 #include "trace/schedule_text.h"

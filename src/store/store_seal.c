@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 
 #define CHUNK_BYTES 65536
 

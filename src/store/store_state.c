@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "store/store_internal.h"
 
 #define STATE_NAME_BYTES 48

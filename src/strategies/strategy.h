@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "model/view.h"
 

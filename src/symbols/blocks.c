@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/hash_table.h"
 #include "base/search.h"
 #include "symbols/tables/site_table.h"

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/hash_table.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
 

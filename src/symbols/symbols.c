@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/bug.h"
 #include "base/visible.h"
 #include "symbols/symbols_internal.h"

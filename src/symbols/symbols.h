@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "model/memory_block.h"
+#include "model/memory/memory_block.h"
 
 struct symbols;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/text_file.h"
-#include "model/layout.h"
+#include "base/files/text_file.h"
+#include "model/memory/layout.h"
 #include "model/thread_name.h"
 
 #define ORDINAL_MAX (THREAD_ORDINAL_DRAINER - 1)

@@ -37,7 +37,7 @@ struct schedule_file {
 	char *program; /* program as written in the file, may be NULL */
 	char *outcome; /* word of outcomes.def, may be NULL */
 	uint64_t step_count;
-	uint32_t layout;			      /* model/layout.h */
+	uint32_t layout;			      /* model/memory/layout.h */
 	enum interruption_points interruption_points; /* of the run */
 	struct schedule_thread *threads;
 	uint32_t thread_count;

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "model/event.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 #define TRACE_VERSION 4u
 

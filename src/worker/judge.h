@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 struct judge {
 	const char *command; /* NULL if there is no judge */

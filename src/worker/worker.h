@@ -80,7 +80,7 @@ struct worker {
 	enum worker_state state;
 	pid_t pid;	  /* 0: no process */
 	uint32_t restart; /* enum contract_restart of the process */
-	uint32_t layout;  /* memory layout of the process (model/layout.h) */
+	uint32_t layout;  /* memory layout of the process (model/memory/layout.h) */
 	int exit_status;  /* status of the last process that ended, as returned by waitpid */
 	/* restart exec: the next run of the batch, and the first run after it */
 	uint64_t batch_next;

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "exchange/contract_exchange.h"
 #include "investigate/probe/failure.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "fuzz/fuzz_targets.h"
 #include "strategies/strategy.h"
 

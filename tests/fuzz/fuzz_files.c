@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "findings/finding.h"
 #include "findings/suppressions.h"
 #include "fuzz/fuzz_targets.h"

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "strategies/strategy.h"
 

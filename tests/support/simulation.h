@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 struct simulation {
 	const struct strategy *strategy; /* NULL means random */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/bug.h"
 #include "base/hash_table.h"
 #include "base/strbuf.h"

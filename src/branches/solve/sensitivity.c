@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/installed.h"
+#include "base/files/installed.h"
 
 /* The library stays loaded, as LLVM does not support unloading. */
 static const struct sensitivity_library *loaded;

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "explore/campaign.h"
 #include "investigate/probe/failure.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "branches/record/run_record.h"
 
 /* What run to record. All zero except `options`: a run without preemptions. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/search.h"
 #include "commands/explain/explain_orders_words.h"
 #include "commands/explain/explain_result.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "commands/explain/explain_result.h"
 
 /* Appends "bank.c:41", or "bank+0x1234" without lines. */

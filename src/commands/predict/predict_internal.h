@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "investigate/probe/failure.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "store/store_fallback.h"
 #include "commands/predict/predict.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "commands/predict/predict_result.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"

@@ -11,7 +11,7 @@
 #include "commands/run/run_options.h"
 #include "commands/run/run_report.h"
 #include "parallel/remote/cluster.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 
 #include "base/array.h"
 #include "base/strbuf.h"

@@ -4,7 +4,7 @@
 
 #include "cli/suppressions_option.h"
 #include "plan/bounds_option.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "plan/strategy_option.h"
 
 static int run_arguments_read_suppressions(

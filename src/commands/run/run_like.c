@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "exchange/contract_block.h"
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 #include "process/target.h"
 #include "strategies/directed/directed.h"
 #include "strategies/strategy.h"

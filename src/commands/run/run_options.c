@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands/run/run_arguments.h"
-#include "model/layout.h"
+#include "model/memory/layout.h"
 #include "plan/restart.h"
 
 int run_options_read_restart(const char *text, void *options, struct error *err)

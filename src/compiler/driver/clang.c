@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/strbuf.h"
 #include "compiler/driver/compile.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/installed.h"
+#include "base/files/installed.h"
 #include "base/strbuf.h"
 #include "compiler/driver/arguments.h"
 

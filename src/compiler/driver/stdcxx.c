@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/installed.h"
+#include "base/files/installed.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 

@@ -8,11 +8,11 @@
 #include "explore/services.h"
 #include "model/feature.h"
 #include "process/children.h"
-#include "plan/memory_join.h"
+#include "plan/memory/memory_join.h"
 #include "plan/races.h"
 #include "plan/strategy_option.h"
 #include "detectors/detector.h"
-#include "model/layout.h"
+#include "model/memory/layout.h"
 #include "strategies/strategy.h"
 
 /* Runs before the strategy's remark is printed. The first run has no preemptions, so the counts of

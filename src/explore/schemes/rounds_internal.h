@@ -35,7 +35,7 @@ struct rounds {
 	bool has_hidden_sites;
 	bool has_new_memory;	/* runs found new shared memory: the next round has one run */
 	uint64_t single_rounds; /* number of one-run rounds caused by has_new_memory */
-	uint32_t layout;	/* memory layout of the round's runs (model/layout.h) */
+	uint32_t layout;	/* memory layout of the round's runs (model/memory/layout.h) */
 	uint32_t layout_index;
 	uint64_t layout_until; /* the layout changes when `before` reaches this number */
 	uint8_t is_made[STRATEGY_ROUND_MOST];

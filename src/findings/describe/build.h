@@ -9,9 +9,9 @@
 
 #include "findings/finding.h"
 #include "model/event.h"
-#include "model/memory_block.h"
+#include "model/memory/memory_block.h"
 #include "model/memory_model.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
 #include "model/thread_record.h"
@@ -28,7 +28,7 @@ struct finding_source {
 	uint64_t events_from;
 	const struct memory_block *blocks; /* allocations of the run, in order */
 	uint32_t block_count;
-	uint32_t layout;			      /* model/layout.h */
+	uint32_t layout;			      /* model/memory/layout.h */
 	enum interruption_points interruption_points; /* of the run */
 	const struct schedule_segment *segments;      /* segments of the run; threads by index */
 	uint32_t segment_count;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 
 /* Upper bound for nested mutexes that a thread releases and takes again between two events; deeper nesting is ignored. */
 #define RELEASED_MAX 16

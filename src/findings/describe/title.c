@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/visible.h"
 #include "findings/describe/builder.h"
-#include "model/freed_word.h"
+#include "model/memory/freed_word.h"
 
 /* Adds where the failing thread is: "f (bank.c:41)". */
 static void title_add_function(const struct builder *builder, struct strbuf *out)

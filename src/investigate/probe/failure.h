@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/failure_key.h"
-#include "model/outcome.h"
+#include "model/outcome/failure_key.h"
+#include "model/outcome/outcome.h"
 #include "model/schedule.h"
 #include "abi/contract.h"
 
@@ -16,7 +16,7 @@ struct failure {
 	struct schedule_segment *segments; /* thread: index in that run */
 	uint32_t segment_count;
 	uint64_t step_count;
-	uint32_t layout; /* memory layout of the run (model/layout.h) */
+	uint32_t layout; /* memory layout of the run (model/memory/layout.h) */
 	enum interruption_points interruption_points; /* of the run */
 	bool is_truncated;  /* the schedule is only the beginning of the run */
 	thread_name *names; /* names of the threads, by index */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "investigate/probe/failure.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 #include "plan/settings.h"
 #include "worker/worker.h"
 #include "strategies/replay/replay.h"

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "base/installed.h"
+#include "base/files/installed.h"
 
 int link_open(const struct link **link, struct error *err)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "report/text/block_names.h"
 #include "report/text/interleaving_rows.h"
 #include "report/text/layout.h"

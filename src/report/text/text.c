@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
 #include "report/text/block_names.h"

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 
 #include "base/hot_state.h"
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 #include "runtime/filter.h"
 #include "runtime/heap/heap_internal.h"
 #include "runtime/interpose.h"

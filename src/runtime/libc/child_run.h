@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 void child_run_prepare_fork(void);
 /* Called in the child, before process_become_child(). */

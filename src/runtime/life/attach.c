@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 #include "platform/platform.h"
 
 /* Far from the mappings of targets, and program memory for every sanitizer. */

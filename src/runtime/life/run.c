@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "model/failure_key.h"
+#include "model/outcome/failure_key.h"
 #include "runtime/contexts.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"

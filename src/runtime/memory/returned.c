@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/sync.h"
-#include "model/freed_word.h"
+#include "model/memory/freed_word.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/memory/memory_internal.h"

@@ -4,7 +4,7 @@
 #include <ucontext.h>
 
 #include "base/hash.h"
-#include "model/fixed_addresses.h"
+#include "model/memory/fixed_addresses.h"
 #include "runtime/runtime.h"
 #include "runtime/spinning.h"
 #include "runtime/libc/world.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "plan/settings.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 static void test_settings__survive_json(void **state)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "base/visible.h"
 #include "cli/command.h"
 #include "commands/test/suite/test_list.h"

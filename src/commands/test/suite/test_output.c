@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "platform/platform.h"
 #include "process/children.h"
 

@@ -11,7 +11,7 @@
 
 #include "abi/contract.h"
 #include "findings/finding.h"
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 enum test_case_state {
 	CASE_WAITING,	/* no campaign has explored it */

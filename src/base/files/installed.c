@@ -1,4 +1,4 @@
-#include "base/installed.h"
+#include "base/files/installed.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 /* Key of the failure's kind, code and evidence. */
 uint64_t failure_key(const struct outcome *outcome);

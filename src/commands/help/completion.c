@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "commands/help/completion.h"
 
 #include <stdbool.h>
 #include <string.h>

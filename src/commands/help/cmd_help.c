@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/completion.h"
-#include "cli/manual.h"
+#include "commands/help/completion.h"
+#include "commands/help/manual.h"
 
 struct help_arguments {
 	const char *command;

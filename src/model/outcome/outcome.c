@@ -1,10 +1,10 @@
-#include "model/outcome.h"
+#include "model/outcome/outcome.h"
 
 #include <stddef.h>
 
 const struct outcome_description outcome_descriptions[OUTCOME_KIND_COUNT] = {
 #define OUTCOME(name, word, is_failure, sentence) {word, is_failure, sentence},
-#include "model/outcomes.def"
+#include "model/outcome/outcomes.def"
 #undef OUTCOME
 };
 

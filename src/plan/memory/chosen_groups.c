@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/bitset.h"
-#include "plan/chosen_internal.h"
+#include "plan/memory/chosen_internal.h"
 
 struct group {
 	/* representative of the group: all its sites may touch the same variables */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/installed.h"
+#include "base/files/installed.h"
 
 int installed_load(const struct installed_library *library, void *entry, struct error *err)
 {

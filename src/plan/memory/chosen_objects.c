@@ -10,7 +10,7 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
-#include "plan/chosen_internal.h"
+#include "plan/memory/chosen_internal.h"
 #include "symbols/tables/data_symbols.h"
 
 #define GRANULE 8

@@ -1,4 +1,4 @@
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -13,7 +13,7 @@
 
 enum outcome_kind {
 #define OUTCOME(name, word, is_failure, sentence) OUTCOME_##name,
-#include "model/outcomes.def"
+#include "model/outcome/outcomes.def"
 #undef OUTCOME
 	OUTCOME_KIND_COUNT
 };

@@ -1,4 +1,4 @@
-#include "base/inherited.h"
+#include "base/files/inherited.h"
 
 #include <fcntl.h>
 #include <limits.h>

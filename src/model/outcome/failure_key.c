@@ -1,4 +1,4 @@
-#include "model/failure_key.h"
+#include "model/outcome/failure_key.h"
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/bitset.h"
-#include "plan/memory_view.h"
+#include "plan/memory/memory_view.h"
 
 /* Makes the memory that a runtime may have left: two modules, one with a gap, and points among
  * variables. */

@@ -1,4 +1,4 @@
-#include "cli/manual.h"
+#include "commands/help/manual.h"
 
 #include <ctype.h>
 #include <stdbool.h>

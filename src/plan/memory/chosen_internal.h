@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bitcode/bitcode.h"
-#include "plan/chosen.h"
+#include "plan/memory/chosen.h"
 
 struct chosen_files {
 	char **paths;

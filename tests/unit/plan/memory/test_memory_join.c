@@ -1,4 +1,4 @@
-#include "plan/memory_join.h"
+#include "plan/memory/memory_join.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

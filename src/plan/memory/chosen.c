@@ -1,4 +1,4 @@
-#include "plan/chosen.h"
+#include "plan/memory/chosen.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/base_name.h"
+#include "base/files/base_name.h"
 #include "base/bitset.h"
 #include "base/strbuf.h"
-#include "plan/chosen_internal.h"
+#include "plan/memory/chosen_internal.h"
 #include "symbols/tables/site_table.h"
 
 static void chosen_add_file(struct chosen_files *files, const char *path)

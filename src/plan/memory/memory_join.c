@@ -1,4 +1,4 @@
-#include "plan/memory_join.h"
+#include "plan/memory/memory_join.h"
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
