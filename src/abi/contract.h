@@ -28,7 +28,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 35u
+#define CONTRACT_VERSION 36u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 

@@ -178,6 +178,11 @@ struct memory_known {
 /* Bits of contract_memory.points. A large program has 10^5 points; 128 KB fit into a second-level cache. */
 #define MEMORY_POINT_BITS (UINT32_C(1) << 20)
 
+/* Costs of profiling runs are classes: 0 for less than 64 private accesses, 1 for less than 128, and so on. The
+ * class behind the last of these has no limit. */
+#define PROFILE_COST_ACCESSES 64u
+#define PROFILE_COST_MOST 6u
+
 struct contract_memory {
 	/* First, because every run uses its last fields and those behind it. */
 	struct contract_quick quick;
@@ -208,6 +213,10 @@ struct contract_memory {
 	uint32_t has_lost;   /* the table had no room for a variable */
 	uint32_t is_closed;  /* [host] no variable is added to the table any more */
 	uint32_t visits;
+	/* Cost of a profiling run, by the largest number of private accesses in a run of the campaign:
+	 * as noted, and by the last version (memory_prepare.c) */
+	uint32_t noted_cost;
+	uint32_t profile_cost;
 	uint32_t
 		race_pairs; /* the race detector's suppressed pairs whose sites are in racy_sites[] */
 	/* [host] frozen: only sites that may access variables of the groups in focus[] are on

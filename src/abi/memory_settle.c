@@ -68,6 +68,7 @@ bool memory_settle(struct contract_memory *memory)
 					memory_settle_variable(memory, memory_entry(memory, i));
 	memory->news_count = memory->has_site_news = memory->newly_shared = memory->has_lost = 0;
 	memory->newly_racy = 0;
+	memory->profile_cost = memory->noted_cost;
 	memory->version++;
 	if (has_points)
 		memory->points_version = memory->version;

@@ -483,6 +483,7 @@ static inline int set_up(void **state)
 	reported = reported_plainly = 0;
 	has_detector = passes_plain = false;
 	sites_are_live = SITES_OFF;
+	sites_now.left = (int32_t)PROFILE_COST_ACCESSES;
 	has_lasting_names = true;
 	if (!memory)
 		return -1;

@@ -229,7 +229,7 @@ static bool rounds_has_sites_off(const struct campaign *campaign)
 		contract_memory(campaign->workers[0].worker.contract);
 
 	return (memory->mode == MEMORY_LEARN || memory->mode == MEMORY_RACES) &&
-	       !memory->has_all_sites && !memory->is_frozen;
+	       memory->profile_cost && !memory->has_all_sites && !memory->is_frozen;
 }
 
 /* Begins the exhaustive search that is made beside random runs again, with all sites on. */

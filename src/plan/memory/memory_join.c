@@ -84,6 +84,8 @@ static void memory_join_sites(struct contract_memory *to, const struct contract_
 		}
 	}
 	to->has_waited |= from->has_waited;
+	if (to->noted_cost < from->noted_cost)
+		to->noted_cost = from->noted_cost;
 }
 
 static void memory_join_drop(struct memory_variable *variable)

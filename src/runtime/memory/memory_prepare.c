@@ -3,9 +3,13 @@
  * sites are switched on or off.
  *
  * A *profiling run* has all sites on, to find rare code paths and late sharing. Profiling runs are
- * the first few runs, each run after new points were learnt, and one in 64 (later fewer). Any other
- * run has on the sites that have touched a point, and the sites not reached yet, which cost
- * nothing.
+ * the first few runs, each run after new points were learnt, and some later ones. How many depends on
+ * their cost, which grows with the private accesses of a run: those that are no points. Below 64, all
+ * sites are on in every run, because any run may be the only one in which threads share a variable, or use
+ * it after its free. Below 4,096, blocks of 64 runs are profiled, beginning with the first: half of the
+ * blocks below 128, a quarter below 256, and so on. Else, one run in 64 is profiled, and fewer later.
+ * Any other run has on the sites that have touched a point, and the sites not reached yet, which
+ * cost nothing.
  *
  * An exhaustive search has all sites on in each run. Two threads may access a variable in only one order of
  * the program, which the search reaches late. If a site of these accesses were off in that run, the variable
@@ -44,10 +48,19 @@ bool memory_watches_run(uint64_t number)
 		memory && memory->mode == MEMORY_RACY_SITES);
 }
 
-static bool memory_prepare_profile_is_due(uint64_t number)
+/* Returns whether all sites are on in every run. */
+static bool memory_prepare_is_cheap(const struct contract_memory *memory)
+{
+	return !memory->profile_cost &&
+	       (memory->mode == MEMORY_LEARN || memory->mode == MEMORY_RACES);
+}
+
+static bool memory_prepare_profile_is_due(const struct contract_memory *memory, uint64_t number)
 {
 	uint64_t every = PROFILE_EVERY;
 
+	if (memory->profile_cost <= PROFILE_COST_MOST)
+		return number / PROFILE_EVERY % (UINT64_C(1) << memory->profile_cost) == 0;
 	while (every * PROFILES_OF_ALL < number)
 		every *= 2;
 	return number % every == 0;
@@ -75,6 +88,7 @@ static bool memory_prepare_site_is_needed(const struct contract_memory *memory, 
 	if (has_choice && !runtime.contract->spin.is_needed)
 		return !(state & SITE_SEEN);
 	return state & SITE_SHARED || !(state & SITE_SEEN) || memory->has_all_sites ||
+	       memory_prepare_is_cheap(memory) ||
 	       strategies[runtime.contract->plan.strategy]->search.is_exhausted;
 }
 
@@ -131,7 +145,7 @@ static bool memory_prepare_is_profile(
 
 	if (memory->mode == MEMORY_RACY_SITES)
 		return memory_watches_run(number);
-	if (memory_prepare_profile_is_due(number))
+	if (!memory_prepare_is_cheap(memory) && memory_prepare_profile_is_due(memory, number))
 		return true;
 	/* The run learns which sites touch the new points. */
 	if (plan->round_runs)
@@ -160,7 +174,10 @@ void memory_prepare_run(uint64_t number)
 	must_choose = is_new && memory_prepare_version(memory);
 	is_profile = memory_prepare_is_profile(memory, number, is_new);
 	memory->profile_runs += is_profile;
-	if (must_choose || is_profile || memory->was_profile) {
+	/* Sites rest only in runs of higher cost. */
+	must_choose |= is_profile != memory->was_profile ||
+		       (is_profile && memory->noted_cost > PROFILE_COST_MOST);
+	if (must_choose) {
 		memory_choose_sites(memory, is_profile);
 		memory->must_switch = true;
 	}

@@ -36,7 +36,9 @@ static HOT_STATE struct {
 	struct contract_memory *memory;
 	void *race;
 	uint32_t watched; /* accesses that still go to memory.c */
-	int32_t period;	  /* from the beginning of these accesses to the next ones */
+	uint32_t
+		accesses; /* of the run that are no points, rounded down to a power of two; PERIOD_FIRST at most */
+	int32_t period; /* from the beginning of these accesses to the next ones */
 	/* No detector wants accesses that are no points: granules are used */
 	bool is_plain;
 	bool has_racy_sites; /* MEMORY_RACY_SITES: the site decides whether an access is a point */
@@ -165,7 +167,9 @@ void quick_begin_run(void)
 {
 	const struct contract_memory *memory = sites_memory();
 
-	quick.period = sites_now.left = PERIOD_FIRST;
+	quick.period = PERIOD_FIRST;
+	quick.accesses = 0;
+	sites_now.left = (int32_t)PROFILE_COST_ACCESSES;
 	quick.watched = memory && memory->mode == MEMORY_LEARN ? ACCESSES_WATCHED : 0;
 	quick_begin_part();
 	sampling_begin_run();
@@ -285,17 +289,44 @@ bool quick_has_reports(void)
 	return !quick.is_plain;
 }
 
+/* Notes the cost of a run that has made `accesses` private accesses. */
+static void quick_note_cost(struct contract_memory *memory, uint32_t accesses)
+{
+	uint32_t cost = 0;
+
+	while (cost <= PROFILE_COST_MOST && accesses >= PROFILE_COST_ACCESSES << cost)
+		cost++;
+	if (memory->noted_cost < cost) {
+		memory->noted_cost = cost;
+		memory->has_site_news = 1;
+	}
+}
+
+/* A period has ended. The first one has parts, at whose ends the cost of the run is noted. */
+static void quick_end_period(void)
+{
+	struct contract_memory *memory = sites_memory();
+
+	if (quick.accesses < PERIOD_FIRST) {
+		quick.accesses += quick.accesses ? quick.accesses : PROFILE_COST_ACCESSES;
+		quick_note_cost(memory, quick.accesses);
+		sites_now.left = (int32_t)quick.accesses;
+	}
+	if (quick.accesses < PERIOD_FIRST)
+		return;
+	quick_forget_all();
+	memory->visits += (uint32_t)quick.period;
+	if (quick.period < PERIOD_MOST)
+		quick.period *= 2;
+	sites_now.left = quick.period;
+	quick.watched = ACCESSES_WATCHED;
+}
+
 bool quick_watches(void)
 {
 	/* The thunk counts before it finds that the period is over. */
-	if (sites_now.left < 0 || --sites_now.left < 0) {
-		quick_forget_all();
-		sites_memory()->visits += (uint32_t)quick.period;
-		if (quick.period < PERIOD_MOST)
-			quick.period *= 2;
-		sites_now.left = quick.period;
-		quick.watched = ACCESSES_WATCHED;
-	}
+	if (sites_now.left < 0 || --sites_now.left < 0)
+		quick_end_period();
 	if (!quick.watched)
 		return false;
 	quick.watched--;
@@ -304,7 +335,8 @@ bool quick_watches(void)
 
 void quick_watch_longer(void)
 {
-	if (sites_now.left > quick.period - quick.period / WAITING_PART)
+	if (quick.accesses < PERIOD_FIRST / WAITING_PART ||
+		sites_now.left > quick.period - quick.period / WAITING_PART)
 		quick.watched = ACCESSES_WATCHED;
 }
 

@@ -3,9 +3,11 @@
 
 /* ---- sites that are on ---- */
 
-/* Site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
-static void learn_sites(void)
+/* In a program of this cost: site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
+static void learn_sites_at_cost(uint32_t cost)
 {
+	memory->noted_cost = cost;
+	memory->has_site_news = true;
 	for (uint64_t number = 1; number < 6; number++) {
 		run(number);
 		access_by(0, 0, SITE_STORE, 0x100, 8);
@@ -13,6 +15,44 @@ static void learn_sites(void)
 		access_by(0, 2, SITE_STORE, 0x200, 8);
 	}
 	run(6);
+}
+
+static void learn_sites(void)
+{
+	learn_sites_at_cost(PROFILE_COST_MOST + 1);
+}
+
+static void test_memory__cheap_programs_have_all_sites_on(void **state)
+{
+	(void)state;
+	learn_sites_at_cost(0);
+	assert_false(memory->was_profile);
+	assert_int_equal(memory->sites_on, 4);
+	memory->noted_cost = PROFILE_COST_MOST + 1;
+	run(7);
+	assert_true(is_on(2)); /* the cost counts from the next version on */
+	memory->has_site_news = true;
+	run(8);
+	assert_false(is_on(2));
+}
+
+/* Two bits of cost: a quarter of the blocks is profiled, and sites are switched at their ends only. */
+static void test_memory__programs_of_some_cost_are_profiled_in_blocks(void **state)
+{
+	uint32_t profiles = 0;
+
+	(void)state;
+	learn_sites_at_cost(2);
+	assert_true(memory->was_profile);
+	switches = 0;
+	for (uint64_t number = 7; number < 8 * PROFILE_EVERY; number++) {
+		run(number);
+		assert_int_equal(memory->was_profile, number / PROFILE_EVERY % 4 == 0);
+		assert_int_equal(is_on(2), memory->was_profile);
+		profiles += memory->was_profile;
+	}
+	assert_int_equal(profiles, 2 * PROFILE_EVERY - 7);
+	assert_int_equal(switches, 3);
 }
 
 static void test_memory__only_shared_and_unseen_sites_stay_on(void **state)
@@ -428,6 +468,8 @@ static void test_memory__fences_are_points_and_stay_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_memory__cheap_programs_have_all_sites_on),
+		TEST(test_memory__programs_of_some_cost_are_profiled_in_blocks),
 		TEST(test_memory__only_shared_and_unseen_sites_stay_on),
 		TEST(test_memory__profiling_runs_have_all_sites_on),
 		TEST(test_memory__sites_are_left_alone_where_nothing_has_changed),

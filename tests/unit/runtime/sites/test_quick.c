@@ -173,6 +173,33 @@ static void test_quick__a_loop_that_waits_is_found(void **state)
 	assert_int_equal(gave_way, 1);
 }
 
+/* Each private access counts, whichever path it takes; accesses to the shared variable 0x100 do not count. */
+static void test_quick__notes_the_cost_of_profiling(void **state)
+{
+	const uint32_t most = PROFILE_COST_ACCESSES << PROFILE_COST_MOST;
+	uint32_t accesses = 0;
+
+	(void)state;
+	begin_quickly();
+	memory->mode = MEMORY_LEARN;
+	contract.plan.detectors = 0;
+	memory->noted_cost = 0;
+	quick_begin_run();
+	for (unsigned other = 0; other < PROFILE_COST_ACCESSES; other++, accesses++)
+		assert_true(passes(0, SITE_STORE, 0x400 + other % 4 * 8));
+	assert_int_equal(memory->noted_cost, 0);
+	while (memory->noted_cost <= PROFILE_COST_MOST && accesses < 2 * most) {
+		const uint32_t noted = memory->noted_cost;
+
+		assert_true(passes(0, SITE_STORE, 0x400 + accesses++ % 4 * 8));
+		if (memory->noted_cost != noted)
+			assert_in_range(accesses, PROFILE_COST_ACCESSES << noted,
+				(PROFILE_COST_ACCESSES << noted) + memory->noted_cost);
+	}
+	assert_int_equal(memory->noted_cost, PROFILE_COST_MOST + 1);
+	assert_in_range(accesses, most, most + PROFILE_COST_MOST + 1);
+}
+
 /* Returns how many reads a thread makes until a waiting loop is found. */
 static unsigned reads_until_found(bool is_traced)
 {
@@ -386,6 +413,7 @@ static void test_lease__none_where_it_must_not_be(void **state)
 	contract.plan.is_traced = false;
 	quick_begin_run();
 	assert_true(sites_now.engine.wants_lease);
+	memory->profile_cost = PROFILE_COST_MOST + 1;
 	run(64); /* a profiling run */
 	quick_begin_run();
 	assert_false(sites_now.engine.wants_lease);
@@ -424,6 +452,7 @@ int main(void)
 		TEST(test_quick__sites_are_learnt_of_before_they_pass),
 		TEST(test_quick__somebody_who_wants_a_turn_is_heard),
 		TEST(test_quick__a_loop_that_waits_is_found),
+		TEST(test_quick__notes_the_cost_of_profiling),
 		TEST(test_quick__a_replay_examines_the_same_accesses),
 		TEST(test_lease__points_pass_until_it_is_over),
 		TEST(test_lease__ranges_pass_until_it_is_over),
