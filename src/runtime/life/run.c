@@ -147,15 +147,19 @@ static bool run_is_unvaried(struct contract *contract)
 }
 
 /* Returns the interruption points of this run, after the strategy has begun the run: all in the second and
- * fourth of each STALL_RUNS runs. An exhaustive search changes the order of independent steps. Whether an
- * operation wakes a thread depends on that order, but no call that uses a file does. */
+ * fourth of each STALL_RUNS runs, and in every other run with stalls, which is the fifth of them. An exhaustive
+ * search changes the order of independent steps. Whether an operation wakes a thread depends on that order,
+ * but no call that uses a file does. */
 static enum interruption_points run_choose_points(struct contract *contract, uint64_t number)
 {
+	const uint64_t turn = number % STALL_RUNS;
+	const uint64_t counted = turn == STALL_RUNS - 1 ? number / STALL_RUNS : turn;
+
 	if (contract->plan.interruption_points != INTERRUPTION_POINTS_IN_PART)
 		return (enum interruption_points)contract->plan.interruption_points;
 	if (run_is_unvaried(contract))
 		return INTERRUPTION_POINTS_FILES;
-	return number % STALL_RUNS % 2 ? INTERRUPTION_POINTS_ALL : INTERRUPTION_POINTS_NONE;
+	return counted % 2 ? INTERRUPTION_POINTS_ALL : INTERRUPTION_POINTS_NONE;
 }
 
 static uint8_t run_free_yields(const struct contract *contract)
