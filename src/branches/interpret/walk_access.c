@@ -26,12 +26,12 @@ enum step walk_outside_of_own(struct walker *walker)
 	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
 }
 
-static void walk_access_note_read(struct walker *walker, const struct code *code, uint64_t address)
+/* Notes an access while several threads exist. */
+static void walk_access_note(
+	struct walker *walker, const struct code *code, uint64_t address, bool is_write)
 {
-	if (!walker->is_live)
-		return;
 	if (walker->mode & WALK_NOTING)
-		walk_note_access(walker, code->site, address, code->bytes, false);
+		walk_note_access(walker, code->site, address, code->bytes, is_write);
 	else if (walker->mode & WALK_EVENTS)
 		walk_count_step(walker, code->site);
 }
@@ -39,16 +39,11 @@ static void walk_access_note_read(struct walker *walker, const struct code *code
 static void walk_access_note_write(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
-	if (walker->is_live) {
-		if (walker->mode & WALK_NOTING)
-			walk_note_access(walker, code->site, address, code->bytes, true);
-		else if (walker->mode & WALK_EVENTS)
-			walk_count_step(walker, code->site);
-	} else {
-		for (uint32_t done = 0; done < code->bytes; done += 8)
-			walk_note_initial(walker, address + done,
-				code->bytes - done < 8 ? code->bytes - done : 8, parts[done / 8]);
-	}
+	if (walker->is_live)
+		walk_access_note(walker, code, address, true);
+	for (uint32_t done = 0; !walker->is_live && done < code->bytes; done += 8)
+		walk_note_initial(walker, address + done,
+			code->bytes - done < 8 ? code->bytes - done : 8, parts[done / 8]);
 }
 
 /* Returns the bytes of a lane. The last lane of a long double has two bytes. */
@@ -112,7 +107,8 @@ static inline enum step walk_access_read_parts(
 		if (step != STEP_NEXT)
 			return step;
 	}
-	walk_access_note_read(walker, code, address);
+	if (walker->is_live)
+		walk_access_note(walker, code, address, false);
 	return STEP_NEXT;
 }
 
@@ -286,19 +282,17 @@ static void walk_access_update_terms(struct walker *walker, const struct code *c
 	uint64_t address, uint64_t old, uint64_t value)
 {
 	struct term_arena *arena = &walker->walk->terms;
-	struct term *operand = walk_operand_term(walker, code->b);
+	struct term *operand = walk_term_of(walker, code->b, code->width);
 	struct term *read = walk_access_read_updated(walker, code, address, old), *written = NULL;
 
 	walk_set_term(walker, code->to, read);
-	if (read || operand) {
+	if (read || operand->op != TERM_CONSTANT) {
 		struct term_like like = {.op = CODE_UPDATE,
 			.sub = code->sub,
 			.width = code->width,
 			.value = value,
 			.a = read ? read : term_constant(arena, code->width, old),
-			.b = operand ? operand
-				     : term_constant(arena, code->width,
-					       walk_registers(walker)[code->b])};
+			.b = operand};
 
 		written = term_make(arena, &like);
 	}
@@ -314,25 +308,6 @@ static void walk_access_forget_old(struct walker *walker, const struct code *cod
 	walk_set_term(walker, code->to, NULL);
 	if (code->op == CODE_EXCHANGE)
 		walk_set_term(walker, code->to + 1, NULL);
-}
-
-enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = registers[code->a];
-	uint64_t old, value;
-	const enum step step = walk_access_read_old(walker, code, address, &old);
-
-	if (step != STEP_NEXT)
-		return step;
-	old = compute_mask(old, code->width);
-	value = compute_update(code->sub, code->width, old, registers[code->b]);
-	walk_access_write_new(walker, code, address, value);
-	if (walker->mode & WALK_EVENTS) {
-		walk_access_update_terms(walker, code, address, old, value);
-		walk_access_forget_old(walker, code);
-	}
-	registers[code->to] = old;
-	return STEP_NEXT;
 }
 
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width)
@@ -356,14 +331,8 @@ static void walk_access_exchange_terms(struct walker *walker, const struct code 
 
 	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
 		struct term *before = read ? read : term_constant(arena, code->width, old);
-		struct term_like compare = {.op = CODE_COMPARE,
-			.sub = LLVMIntEQ,
-			.width = 1,
-			.a = before,
-			.b = expected,
-			.value = old == expected->value};
 
-		equal = term_make(arena, &compare);
+		equal = walk_comparison_term(arena, LLVMIntEQ, before, expected);
 		written = walk_selection_term(arena, equal, wanted, before);
 	}
 	walk_set_term(walker, code->to, read);
@@ -371,8 +340,9 @@ static void walk_access_exchange_terms(struct walker *walker, const struct code 
 	walk_access_write_updated(walker, code, address, value, written, read);
 }
 
-enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers)
+enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers)
 {
+	const bool is_exchange = code->op == CODE_EXCHANGE;
 	const uint64_t address = registers[code->a];
 	uint64_t old, value;
 	const enum step step = walk_access_read_old(walker, code, address, &old);
@@ -380,13 +350,19 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 	if (step != STEP_NEXT)
 		return step;
 	old = compute_mask(old, code->width);
-	value = old == registers[code->b] ? registers[code->c] : old;
+	value = !is_exchange ? compute_update(code->sub, code->width, old, registers[code->b])
+		: old == registers[code->b] ? registers[code->c]
+					    : old;
 	walk_access_write_new(walker, code, address, value);
 	if (walker->mode & WALK_EVENTS) {
-		walk_access_exchange_terms(walker, code, address, old, value);
+		if (is_exchange)
+			walk_access_exchange_terms(walker, code, address, old, value);
+		else
+			walk_access_update_terms(walker, code, address, old, value);
 		walk_access_forget_old(walker, code);
 	}
-	registers[code->to + 1] = old == registers[code->b];
+	if (is_exchange)
+		registers[code->to + 1] = old == registers[code->b];
 	registers[code->to] = old;
 	return STEP_NEXT;
 }

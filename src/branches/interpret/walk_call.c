@@ -205,18 +205,14 @@ static bool walk_call_note_reads(
 static void walk_call_note_effect(
 	struct walker *walker, const struct code *code, const uint64_t *registers)
 {
+	bool has_any = code->is_blind;
+
 	if (!walker->is_live || !(code->sub || code->writes_bytes))
 		return;
-	if (code->is_blind) {
+	for (uint32_t i = 0; i < code->count && !has_any; i++)
+		has_any = walk_is_shared(walker->walk, registers[code->operands[i]], 1);
+	if (has_any)
 		walk_note_unknown(walker, code, false);
-		return;
-	}
-	for (uint32_t i = 0; i < code->count; i++) {
-		if (!walk_is_shared(walker->walk, registers[code->operands[i]], 1))
-			continue;
-		walk_note_unknown(walker, code, false);
-		return;
-	}
 }
 
 /* Does the same in WALK_SHARING, before the shared memory is known. */

@@ -358,6 +358,8 @@ struct term *walk_comparison_term(
 /* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that of `no` elsewhere. */
 struct term *walk_selection_term(
 	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
+/* Returns the term with 64 bits. */
+struct term *walk_extended_term(struct term_arena *arena, struct term *term, bool is_signed);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
 /* Returns the term of a funnel shift by a constant amount. */
@@ -367,10 +369,10 @@ struct term *walk_funnel_term(struct walker *walker, const struct code *code, st
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
+/* Performs an atomic update or a compare-exchange. */
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Returns the operand's term; a constant of `width` bits if it has none. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
-enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Returns memory that the walk itself stores: locals and constants. NULL for other memory. */
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t location,
 	uint64_t address, uint64_t bytes);
@@ -419,6 +421,6 @@ struct term *walk_bytes_term(
 	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes);
 /* Grows `visits` to all branches known by now. */
 void walk_open_visits(struct walker *walker);
+/* Notes the outcome of a branch (the index of the edge), or of a select (0 or 1). */
 void walk_note_branch(
-	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
-void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);
+	struct walker *walker, const struct code *code, uint64_t condition, uint32_t outcome);

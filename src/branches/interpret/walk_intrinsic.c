@@ -44,8 +44,7 @@ struct term *walk_selection_term(
 	return term_make(arena, &like);
 }
 
-static struct term *walk_intrinsic_extended(
-	struct term_arena *arena, struct term *term, bool is_signed)
+struct term *walk_extended_term(struct term_arena *arena, struct term *term, bool is_signed)
 {
 	const uint64_t value =
 		is_signed ? (uint64_t)compute_signed(term->value, term->width) : term->value;
@@ -94,12 +93,12 @@ static struct intrinsic_terms walk_intrinsic_product(
 			walk_comparison_term(arena, LLVMIntUGT, a,
 				term_constant(
 					arena, width, compute_mask(UINT64_MAX, width) / b->value))};
-	whole = walk_binary_term(arena, LLVMMul, walk_intrinsic_extended(arena, a, is_signed),
-		walk_intrinsic_extended(arena, b, is_signed));
+	whole = walk_binary_term(arena, LLVMMul, walk_extended_term(arena, a, is_signed),
+		walk_extended_term(arena, b, is_signed));
 	value = walk_resize(walker, whole, width);
 	return (struct intrinsic_terms){
 		value, walk_comparison_term(arena, LLVMIntNE, whole,
-			       walk_intrinsic_extended(arena, value, is_signed))};
+			       walk_extended_term(arena, value, is_signed))};
 }
 
 static struct intrinsic_terms walk_intrinsic_terms(

@@ -60,7 +60,7 @@ static void walk_perform_select_value(
 	const uint64_t condition = registers[code->a];
 
 	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->branch != UINT32_MAX)
-		walk_note_choice(walker, code, condition);
+		walk_note_branch(walker, code, condition, condition != 0);
 	if (walker->mode & WALK_EVENTS) {
 		struct term *term = walk_operand_term(walker, code->a);
 
@@ -158,9 +158,8 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_LOCAL:
 		return walk_local(walker, code, registers);
 	case CODE_UPDATE:
-		return walk_update(walker, code, registers);
 	case CODE_EXCHANGE:
-		return walk_exchange(walker, code, registers);
+		return walk_update(walker, code, registers);
 	case CODE_COPY:
 		return walk_copy(walker, code, registers);
 	case CODE_FILL:

@@ -93,18 +93,12 @@ static struct shared_access *walk_sharing_access_of(
 	return &map->accesses[map->access_count - 1];
 }
 
-static bool walk_sharing_is_ordered_before(const struct segments *segments, uint16_t thread,
-	struct shared_span span, uint16_t other_thread, struct shared_span other)
-{
-	return segments_are_ordered(segments, thread, span.last, other_thread, other.first);
-}
-
 static bool walk_sharing_is_ordered(const struct segments *segments, uint16_t thread,
 	struct shared_span span, uint16_t other_thread, struct shared_span other)
 {
 	return walk_sharing_is_nothing(span) || walk_sharing_is_nothing(other) ||
-	       walk_sharing_is_ordered_before(segments, thread, span, other_thread, other) ||
-	       walk_sharing_is_ordered_before(segments, other_thread, other, thread, span);
+	       segments_are_ordered(segments, thread, span.last, other_thread, other.first) ||
+	       segments_are_ordered(segments, other_thread, other.last, thread, span.first);
 }
 
 static bool walk_sharing_has_conflict(const struct shared_map *map, const struct segments *segments,

@@ -201,12 +201,8 @@ static void walk_stream_read_sync(struct walker *walker)
 		op = walk_stream_find_op(record, walker->op_step, walker->op_number);
 	if (op != UINT64_MAX)
 		walker->op_number = op;
-	if (walker->mode & WALK_EVENTS && !walker->is_over) {
-		struct walk_event *event = walk_add_event(walker, EVENT_OP);
-
-		event->value = op;
-		event->site = SITE_NONE;
-	}
+	if (walker->mode & WALK_EVENTS && !walker->is_over)
+		walk_add_event(walker, EVENT_OP)->value = op;
 	walker->steps++;
 	if (op != UINT64_MAX)
 		walk_note_comparison(walker, &record->ops[op]);

@@ -54,43 +54,24 @@ struct term *walk_bytes_term(
 	return walk_resize(walker, word, 8 * bytes);
 }
 
+/* Returns a sum of 64 bits. The sum with the constant 0 is the other summand. */
 static struct term *walk_terms_sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
-	const struct term_like like = {.op = CODE_BINARY,
-		.sub = LLVMAdd,
-		.width = 64,
-		.value = a->value + b->value,
-		.a = a,
-		.b = b};
-
-	if (a->op == TERM_CONSTANT && b->op == TERM_CONSTANT)
-		return term_constant(arena, 64, like.value);
-	if (b->op == TERM_CONSTANT && !b->value)
-		return a;
-	return term_make(arena, &like);
+	return b->op == TERM_CONSTANT && !b->value ? a : walk_binary_term(arena, LLVMAdd, a, b);
 }
 
 /* Returns the index, sign-extended to 64 bits and multiplied by its scale. */
 static struct term *walk_terms_scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;
-	struct term *index = walk_terms_or_constant(
-		values, walk_terms_term_of(values, of->operand), of->operand, of->width);
-	const struct term_like extend = {.op = CODE_SIGN_EXTEND,
-		.sub = of->width,
-		.width = 64,
-		.a = index,
-		.value = (uint64_t)compute_signed(index->value, of->width)};
-	struct term_like product = {.op = CODE_BINARY, .sub = LLVMMul, .width = 64};
+	struct term *index = walk_extended_term(arena,
+		walk_terms_or_constant(
+			values, walk_terms_term_of(values, of->operand), of->operand, of->width),
+		true);
 
-	product.value = extend.value * (uint64_t)of->scale;
-	if (index->op == TERM_CONSTANT)
-		return term_constant(arena, 64, product.value);
-	product.a = of->width == 64 ? index : term_make(arena, &extend);
-	if (of->scale == 1)
-		return product.a;
-	product.b = term_constant(arena, 64, (uint64_t)of->scale);
-	return term_make(arena, &product);
+	return of->scale == 1 ? index
+			      : walk_binary_term(arena, LLVMMul, index,
+					term_constant(arena, 64, (uint64_t)of->scale));
 }
 
 static struct term *walk_terms_derive_address(const struct values *values, const struct code *code)
@@ -211,8 +192,8 @@ static bool walk_terms_is_noted(const struct walker *walker, const struct term *
 	return walker->mode & WALK_EVENTS && term && term->op != TERM_CONSTANT;
 }
 
-static void walk_terms_note(struct walker *walker, const struct code *code, enum event_kind kind,
-	uint64_t condition, uint32_t outcome)
+void walk_note_branch(
+	struct walker *walker, const struct code *code, uint64_t condition, uint32_t outcome)
 {
 	const uint64_t occurrence = walker->visits[code->branch]++ & ~WALK_WATCHED;
 	struct term *term = walk_operand_term(walker, code->a);
@@ -222,22 +203,11 @@ static void walk_terms_note(struct walker *walker, const struct code *code, enum
 		walk_terms_check_watches(walker, code, occurrence, outcome);
 	if (!walk_terms_is_noted(walker, term))
 		return;
-	event = walk_add_event(walker, kind);
+	event = walk_add_event(walker, code->op == CODE_SELECT ? EVENT_CHOICE : EVENT_BRANCH);
 	event->term = term_index(&walker->walk->terms, term);
 	event->value = condition;
 	event->is_taken = condition != 0;
 	event->case_value = outcome;
 	event->occurrence = occurrence;
 	event_set_instruction(event, code->value);
-}
-
-void walk_note_branch(
-	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge)
-{
-	walk_terms_note(walker, code, EVENT_BRANCH, condition, edge);
-}
-
-void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition)
-{
-	walk_terms_note(walker, code, EVENT_CHOICE, condition, condition != 0);
 }

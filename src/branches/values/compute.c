@@ -1,7 +1,6 @@
 #include "branches/values/compute.h"
 
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 wide_unsigned;
+__extension__ typedef unsigned __int128 wide;
 
 uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
 {
@@ -112,40 +111,32 @@ static uint64_t compute_funnel(
 	return compute_mask(high << shift | low >> (width - shift), width);
 }
 
+static wide compute_widened(uint64_t value, uint32_t width, bool is_signed)
+{
+	return is_signed ? (wide)compute_signed(value, width) : value;
+}
+
+/* 128 bits hold every exact result, of signed operands as two's complement. */
 static uint64_t compute_overflow(const struct code *code, uint64_t a, uint64_t b, uint64_t *second)
 {
 	const uint32_t width = code->width;
-	const wide x = compute_signed(a, width), y = compute_signed(b, width);
-	const wide_unsigned u = a, v = b;
-	wide exact = 0;
-	wide_unsigned plain = 0;
+	const bool is_signed = code->sub >= INTRINSIC_SIGNED_ADD_OVERFLOW;
+	const wide x = compute_widened(a, width, is_signed),
+		   y = compute_widened(b, width, is_signed);
+	wide exact;
+	uint64_t result;
 
-	switch (code->sub) {
-	case INTRINSIC_UNSIGNED_ADD_OVERFLOW:
-		plain = u + v;
-		break;
-	case INTRINSIC_UNSIGNED_SUB_OVERFLOW:
-		plain = u - v;
-		break;
-	case INTRINSIC_UNSIGNED_MUL_OVERFLOW:
-		plain = u * v;
-		break;
-	case INTRINSIC_SIGNED_ADD_OVERFLOW:
+	if (code->sub == INTRINSIC_UNSIGNED_ADD_OVERFLOW ||
+		code->sub == INTRINSIC_SIGNED_ADD_OVERFLOW)
 		exact = x + y;
-		break;
-	case INTRINSIC_SIGNED_SUB_OVERFLOW:
+	else if (code->sub == INTRINSIC_UNSIGNED_SUB_OVERFLOW ||
+		 code->sub == INTRINSIC_SIGNED_SUB_OVERFLOW)
 		exact = x - y;
-		break;
-	default:
+	else
 		exact = x * y;
-		break;
-	}
-	if (code->sub <= INTRINSIC_UNSIGNED_MUL_OVERFLOW) {
-		*second = plain != compute_mask((uint64_t)plain, width);
-		return compute_mask((uint64_t)plain, width);
-	}
-	*second = exact != compute_signed(compute_mask((uint64_t)exact, width), width);
-	return compute_mask((uint64_t)exact, width);
+	result = compute_mask((uint64_t)exact, width);
+	*second = exact != compute_widened(result, width, is_signed);
+	return result;
 }
 
 uint64_t compute_intrinsic(
