@@ -325,7 +325,7 @@ static void aliases_add_group(struct solver *solver, struct location_groups *gro
 
 void solver_add_aliases(struct solver *solver, struct location_groups *groups)
 {
-	if (!solver->order->addresses.sets.count || !solver->has_open_addresses)
+	if (!solver->order->addresses.count || !solver->has_open_addresses)
 		return;
 	for (uint32_t i = 0; i < groups->count; i++)
 		aliases_unite(solver, groups, i);

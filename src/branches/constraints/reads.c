@@ -27,11 +27,6 @@ static int reads_compare(const void *left, const void *right)
  * harmless. */
 #define LINES (UINT64_C(1) << 16)
 
-static bool reads_is_access(const struct walk_event *event)
-{
-	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
-}
-
 static void reads_mark_lines(const struct solver *solver, uint64_t *lines)
 {
 	const struct walk *walk = solver->walk;
@@ -41,7 +36,7 @@ static void reads_mark_lines(const struct solver *solver, uint64_t *lines)
 			i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (!reads_is_access(event))
+			if (!event_is_access(event))
 				continue;
 			bitset_add(lines, event->address >> 3 & (LINES - 1));
 			bitset_add(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
@@ -66,7 +61,7 @@ static void reads_collect(const struct solver *solver, struct accesses *list)
 		for (uint64_t i = 0; i < solver->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (!reads_is_access(event) ||
+			if (!event_is_access(event) ||
 				(!solver->has_open_addresses && !reads_has_line(lines, event)))
 				continue;
 			ARRAY_APPEND(list->items, list->count,
@@ -257,16 +252,6 @@ static Z3_ast reads_reads_initial(const struct read_case *of, uint64_t value)
 	return result;
 }
 
-/* Adds the constraint that the value that the thread saw or wrote in the same section is
- * unchanged. */
-static void reads_add_seen(const struct read_case *of, const struct location_access *seen)
-{
-	struct solver *solver = of->solver;
-
-	solver_add(solver, Z3_mk_eq(solver->z3, solver_accessed(solver, of->read),
-				   solver_accessed(solver, seen)));
-}
-
 static void reads_add_read(struct read_case *of)
 {
 	struct solver *solver = of->solver;
@@ -275,10 +260,11 @@ static void reads_add_read(struct read_case *of)
 	uint64_t initial;
 
 	if (seen) {
-		reads_add_seen(of, seen);
+		/* The value that the thread saw or wrote in the same section is unchanged. */
+		solver_add(solver, Z3_mk_eq(solver->z3, solver_accessed(solver, of->read),
+					   solver_accessed(solver, seen)));
 		return;
 	}
-
 	of->is_candidate = array_new(of->count + 1u, sizeof *of->is_candidate);
 	for (uint32_t i = 0; i < of->count; i++)
 		of->is_candidate[i] = reads_may_be_read(of, i);

@@ -207,11 +207,9 @@ static Z3_ast solver_is_null(struct solver *solver, const struct walk_event *eve
 static Z3_ast solver_is_elsewhere(struct solver *solver, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(solver->walk, event);
-	Z3_ast either[2];
 
-	either[0] = solver_equals(solver, term, event->value);
-	either[1] = solver_is_null(solver, event);
-	return solver_not(solver, Z3_mk_or(solver->z3, 2, either));
+	return solver_not(solver, solver_or(solver, solver_equals(solver, term, event->value),
+					  solver_is_null(solver, event)));
 }
 
 Z3_ast solver_otherwise(struct solver *solver, const struct walk_event *event)
@@ -327,7 +325,7 @@ Z3_ast solver_is_inside(
 static void solver_add_locks(struct solver *solver)
 {
 	const struct order *order = solver->order;
-	const struct order_section **sections =
+	FREE_SCOPED const struct order_section **sections =
 		array_new(order->section_count + 1u, sizeof(*sections));
 	uint32_t count = 0;
 
@@ -337,7 +335,6 @@ static void solver_add_locks(struct solver *solver)
 	for (uint32_t i = 0; i < count && !solver_is_late(solver); i++)
 		for (uint32_t j = i + 1; j < count; j++)
 			solver_exclude(solver, sections[i], sections[j]);
-	free(sections);
 }
 
 /* Adds constraints: a try-lock that fails finds the lock held, perhaps by its own thread. */

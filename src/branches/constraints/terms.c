@@ -102,23 +102,13 @@ static Z3_ast terms_as_float(Z3_context z3, Z3_ast bits, uint32_t width)
 	return Z3_mk_fpa_to_fp_bv(z3, bits, terms_float_sort(z3, width));
 }
 
-static Z3_ast terms_float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
-{
-	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
-
-	switch (opcode) {
-	case LLVMFAdd:
-		return Z3_mk_fpa_add(z3, nearest, a, b);
-	case LLVMFSub:
-		return Z3_mk_fpa_sub(z3, nearest, a, b);
-	case LLVMFMul:
-		return Z3_mk_fpa_mul(z3, nearest, a, b);
-	case LLVMFDiv:
-		return Z3_mk_fpa_div(z3, nearest, a, b);
-	default:
-		return NULL;
-	}
-}
+/* By LLVMOpcode of floating-point numbers; FRem is not translated. */
+static Z3_ast (*const float_makers[])(Z3_context z3, Z3_ast rounding, Z3_ast a, Z3_ast b) = {
+	[LLVMFAdd] = Z3_mk_fpa_add,
+	[LLVMFSub] = Z3_mk_fpa_sub,
+	[LLVMFMul] = Z3_mk_fpa_mul,
+	[LLVMFDiv] = Z3_mk_fpa_div,
+};
 
 /* Compares floating-point numbers. Bits of the predicate: equal, greater, less, unordered. */
 static Z3_ast terms_float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
@@ -223,7 +213,6 @@ static Z3_ast terms_translate(
 	struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b, Z3_ast c)
 {
 	Z3_context z3 = solver->z3;
-	Z3_ast result;
 
 	switch (term->op) {
 	case CODE_BINARY:
@@ -235,9 +224,12 @@ static Z3_ast terms_translate(
 	case CODE_COMPARE:
 		return terms_from_bool(solver, compare_makers[term->sub](z3, a, b));
 	case CODE_FLOAT:
-		result = terms_float_binary(z3, term->sub, terms_as_float(z3, a, term->width),
-			terms_as_float(z3, b, term->width));
-		return result ? Z3_mk_fpa_to_ieee_bv(z3, result) : NULL;
+		if (term->sub == LLVMFRem)
+			return NULL;
+		return Z3_mk_fpa_to_ieee_bv(
+			z3, float_makers[term->sub](z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
+				    terms_as_float(z3, a, term->width),
+				    terms_as_float(z3, b, term->width)));
 	case CODE_FLOAT_COMPARE:
 		return terms_from_bool(
 			solver, terms_float_compare(z3, term->sub,
@@ -335,13 +327,6 @@ static bool terms_is_too_hard(struct solver *solver, const struct term *term)
 	return false;
 }
 
-/* Returns whether later computations do not use this event's value. */
-static bool terms_only_looks(const struct walk_event *event)
-{
-	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
-	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
-}
-
 /* Returns the condition that the term is used. A use follows the term's last read and the checks of
  * its divisors and addresses. */
 static Z3_ast terms_is_used(const struct solver *solver, const struct term *term)
@@ -350,7 +335,7 @@ static Z3_ast terms_is_used(const struct solver *solver, const struct term *term
 	const struct walked_thread *thread = &solver->walk->threads[read.thread];
 	uint64_t next = read.index + 1u;
 
-	while (next < thread->count && terms_only_looks(&thread->events[next]))
+	while (next < thread->count && event_is_check(&thread->events[next]))
 		next++;
 	return solver_reaches(solver, (struct event_id){read.thread, (uint32_t)next});
 }

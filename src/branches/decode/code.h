@@ -372,6 +372,8 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction);
 void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
+/* Returns the object that the address is based on, by the rule of the compiler pass. */
+LLVMValueRef decode_object_behind(LLVMValueRef pointer);
 /* Finds where the memory behind a pointer without a site lies. Returns false if unknown. */
 bool decode_location(struct decoder *decoder, LLVMValueRef pointer, uint8_t *location,
 	const struct constant_block **constant);

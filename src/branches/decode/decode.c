@@ -229,11 +229,6 @@ static void decode_read_parameters(struct decoder *decoder)
 	}
 }
 
-static void decode_fix_edge(struct edge *edge, const uint32_t *starts)
-{
-	edge->target = starts[edge->target];
-}
-
 static void decode_fix_edges(struct function *function, const uint32_t *starts)
 {
 	for (uint32_t i = 0; i < function->code_count; i++) {
@@ -241,10 +236,10 @@ static void decode_fix_edges(struct function *function, const uint32_t *starts)
 
 		if (code->op == CODE_GO || code->op == CODE_BRANCH || code->op == CODE_SWITCH)
 			for (uint32_t j = 0; j < code->count; j++)
-				decode_fix_edge(&code->edges[j], starts);
+				code->edges[j].target = starts[code->edges[j].target];
 		if (code->normal) {
-			decode_fix_edge(code->normal, starts);
-			decode_fix_edge(code->unwind, starts);
+			code->normal->target = starts[code->normal->target];
+			code->unwind->target = starts[code->unwind->target];
 		}
 	}
 }

@@ -23,10 +23,7 @@ static bool decode_call_is_idle(const char *name)
 		"prefetch", "va_start", "va_end", "va_copy", "stackrestore", "invariant.",
 		"donothing", "sideeffect", "var.annotation", "pseudoprobe", "trap.mark"};
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (starts_with(name, starts[i]))
-			return true;
-	return false;
+	return STARTS_WITH_ANY(name, starts);
 }
 
 /* Adds one code per lane of the result; with.overflow intrinsics have two result registers. */
@@ -99,7 +96,7 @@ static void decode_call_add_copy(struct decoder *decoder, LLVMValueRef call, boo
 	const int32_t c = decode_operand(decoder, LLVMGetArgOperand(call, 2));
 	uint32_t site = decode_site(decoder, call, SITE_RANGE_READ, SITE_RANGE_READ);
 	const uint32_t target = decode_site(decoder, call, SITE_RANGE_WRITE, SITE_RANGE_WRITE);
-	LLVMValueRef source = LLVMGetArgOperand(call, 1);
+	LLVMValueRef source = decode_object_behind(LLVMGetArgOperand(call, 1));
 	struct code *code = decode_add(decoder, is_fill ? CODE_FILL : CODE_COPY, call);
 
 	code->a = a;
@@ -111,9 +108,6 @@ static void decode_call_add_copy(struct decoder *decoder, LLVMValueRef call, boo
 	code->location_from = LOCATION_SITE;
 	if (is_fill || site != SITE_NONE)
 		return;
-	while (LLVMIsAGetElementPtrInst(source) ||
-		(LLVMIsAConstantExpr(source) && LLVMGetConstOpcode(source) == LLVMGetElementPtr))
-		source = LLVMGetOperand(source, 0);
 	if (LLVMIsAAllocaInst(source)) {
 		code->location_from = LOCATION_LOCAL;
 		return;

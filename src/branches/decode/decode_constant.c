@@ -133,11 +133,6 @@ static unsigned decode_constant_member_count(LLVMTypeRef type)
 	}
 }
 
-static LLVMValueRef decode_constant_member(LLVMValueRef constant, unsigned index)
-{
-	return LLVMGetAggregateElement(constant, index);
-}
-
 static bool decode_constant_is_aggregate(LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -189,7 +184,7 @@ static bool decode_constant_fill_registers(struct image *image, uint32_t unit,
 	if (!decode_constant_is_aggregate(type))
 		return decode_constant_scalar(image, unit, constant, &registers[(*at)++]);
 	for (unsigned i = 0; i < decode_constant_member_count(type); i++) {
-		LLVMValueRef part = decode_constant_member(constant, i);
+		LLVMValueRef part = LLVMGetAggregateElement(constant, i);
 
 		if (!part || !decode_constant_fill_registers(image, unit, part, registers, at))
 			return false;
@@ -230,7 +225,7 @@ static void decode_constant_fill_bytes(
 		return;
 	}
 	for (unsigned i = 0; i < decode_constant_member_count(type); i++) {
-		LLVMValueRef part = decode_constant_member(constant, i);
+		LLVMValueRef part = LLVMGetAggregateElement(constant, i);
 
 		if (part)
 			decode_constant_fill_bytes(image, unit, part,

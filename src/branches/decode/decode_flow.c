@@ -74,10 +74,7 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction)
 	const unsigned count = LLVMGetNumSuccessors(instruction);
 	const bool is_switch = LLVMIsASwitchInst(instruction) != NULL;
 	const bool is_conditional = is_switch || LLVMIsConditional(instruction);
-	const int32_t condition = is_switch ? decode_operand_at(decoder, instruction, 0)
-				  : is_conditional
-					  ? decode_operand(decoder, LLVMGetCondition(instruction))
-					  : 0;
+	const int32_t condition = is_conditional ? decode_operand_at(decoder, instruction, 0) : 0;
 	struct edge *edges = array_new(count + 1u, sizeof *edges);
 	struct code *code;
 

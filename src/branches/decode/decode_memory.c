@@ -4,25 +4,19 @@
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
-/* Returns the object that the address is based on, by the rule of the compiler pass. */
-static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
+LLVMValueRef decode_object_behind(LLVMValueRef pointer)
 {
-	for (;;) {
-		if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
-			LLVMIsAAddrSpaceCastInst(pointer))
-			pointer = LLVMGetOperand(pointer, 0);
-		else if (LLVMIsAConstantExpr(pointer) &&
-			 LLVMGetConstOpcode(pointer) == LLVMGetElementPtr)
-			pointer = LLVMGetOperand(pointer, 0);
-		else
-			return pointer;
-	}
+	while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+		LLVMIsAAddrSpaceCastInst(pointer) ||
+		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+		pointer = LLVMGetOperand(pointer, 0);
+	return pointer;
 }
 
 bool decode_location(struct decoder *decoder, LLVMValueRef pointer, uint8_t *location,
 	const struct constant_block **constant)
 {
-	LLVMValueRef object = decode_memory_object_of(pointer);
+	LLVMValueRef object = decode_object_behind(pointer);
 
 	if (LLVMIsAAllocaInst(object)) {
 		*location = LOCATION_LOCAL;

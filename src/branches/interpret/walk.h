@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "base/slots.h"
 #include "branches/record/run_record.h"
 #include "branches/decode/code.h"
@@ -117,11 +118,27 @@ static inline bool event_is_same(struct event_id a, struct event_id b)
 	return a.thread == b.thread && a.index == b.index;
 }
 
+static inline bool event_is_access(const struct walk_event *event)
+{
+	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
+}
+
+static inline bool event_is_branch(const struct walk_event *event)
+{
+	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
+}
+
+/* Returns whether the event asks for another value of a term that later computations do not use. */
+static inline bool event_is_check(const struct walk_event *event)
+{
+	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
+	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
+}
+
 /* Returns whether the event is a step of its own, no part of an earlier access. */
 static inline bool event_is_step(const struct walk_event *event)
 {
-	return event->kind == EVENT_OP ||
-	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
+	return event->kind == EVENT_OP || (event_is_access(event) && !event->is_atomic);
 }
 
 static inline LLVMValueRef event_instruction(const struct walk_event *event)
@@ -214,6 +231,21 @@ struct walked_thread {
 	uint64_t branch_count;	 /* number of branches and choices inside the part */
 	struct walk_summary summary;
 };
+
+/* Returns whether the walk could not follow the thread to its end. */
+static inline bool walk_is_unfinished(const struct walked_thread *thread)
+{
+	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
+}
+
+/* Returns the number of the thread's events before the position. */
+static inline uint64_t walk_events_before(const struct walked_thread *thread, uint64_t position)
+{
+	uint64_t low;
+
+	SEARCH(low, 0, thread->count, thread->events[low].position < position);
+	return low;
+}
 
 struct walk_part {
 	uint64_t begin, end; /* 0: the end of the run */

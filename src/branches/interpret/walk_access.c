@@ -151,18 +151,6 @@ static void walk_access_set_stored_term(
 	walk_join_events(walker, first);
 }
 
-/* Consumes the report of a site that reports no value. */
-static enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
-{
-	const enum step step = walker->is_checked && site != SITE_NONE
-				       ? walk_pass(walker, site, address)
-				       : STEP_NEXT;
-
-	if (step == STEP_NEXT)
-		walk_settle(walker);
-	return step;
-}
-
 static inline enum step walk_access_write_parts(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
@@ -176,9 +164,10 @@ static inline enum step walk_access_write_parts(
 		memcpy(memory, parts, code->bytes);
 		return STEP_NEXT;
 	}
-	step = walk_pass_site(walker, code->site, address);
+	step = walk_pass(walker, code->site, address);
 	if (step != STEP_NEXT)
 		return step;
+	walk_settle(walker);
 	walk_written(walker, address, code->bytes, parts);
 	walk_access_note_write(walker, code, address, parts);
 	return STEP_NEXT;
@@ -308,14 +297,6 @@ static void walk_access_forget_old(struct walker *walker, const struct code *cod
 	walk_set_term(walker, code->to, NULL);
 	if (code->op == CODE_EXCHANGE)
 		walk_set_term(walker, code->to + 1, NULL);
-}
-
-struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width)
-{
-	struct term *term = walk_operand_term(walker, operand);
-
-	return term ? term
-		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
 /* Makes the terms of a compare-exchange. A failed comparison is a write of the old value: no thread

@@ -94,7 +94,7 @@ void walk_join_events(struct walker *walker, uint64_t first)
 	for (uint64_t i = first; i < out->count; i++) {
 		struct walk_event *event = &out->events[i];
 
-		if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+		if (!event_is_access(event))
 			continue;
 		event->is_atomic = has_begun;
 		has_begun = true;

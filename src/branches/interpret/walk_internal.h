@@ -115,7 +115,7 @@ void walk_next_entry(struct walker *walker);
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
-/* Checked records only: consumes the report of a site that reports no value. */
+/* Consumes the report of a site that reports no value. Only checked records have such reports. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
 /* Processes entries until code without bitcode calls or returns. */
 enum step walk_wait_outside(struct walker *walker);
@@ -227,8 +227,7 @@ static inline void walk_written(
 void walk_frames(struct walker *walker);
 
 /* Sets the term of a computed value in a symbolic frame. */
-void walk_set_computed_term(
-	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
+void walk_set_computed_term(struct walker *walker, const struct code *code, uint64_t value);
 /* Performs codes that do more than compute. */
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
 
@@ -355,13 +354,14 @@ struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
-/* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that of `no` elsewhere. */
+/* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that of `no` elsewhere.
+ * A constant condition gives one of them. */
 struct term *walk_selection_term(
 	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
 /* Returns the term with 64 bits. */
 struct term *walk_extended_term(struct term_arena *arena, struct term *term, bool is_signed);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */
-void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
+void walk_set_overflow_terms(struct walker *walker, const struct code *code);
 /* Returns the term of a funnel shift by a constant amount. */
 struct term *walk_funnel_term(struct walker *walker, const struct code *code, struct term *a,
 	struct term *b, uint64_t by);
@@ -413,8 +413,8 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *registers);
 
-struct term *walk_derive(
-	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
+/* Returns the term of a computed value, in a symbolic frame; NULL if the operands have no terms. */
+struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
 /* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
 struct term *walk_bytes_term(

@@ -41,6 +41,10 @@ struct term *walk_selection_term(
 		.b = yes,
 		.c = no};
 
+	if (condition->op == TERM_CONSTANT)
+		return condition->value ? yes : no;
+	if (yes->op == TERM_CONSTANT && no->op == TERM_CONSTANT && yes->value == no->value)
+		return yes;
 	return term_make(arena, &like);
 }
 
@@ -124,7 +128,7 @@ static struct intrinsic_terms walk_intrinsic_terms(
 	}
 }
 
-void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms)
+void walk_set_overflow_terms(struct walker *walker, const struct code *code)
 {
 	struct term *a = walk_operand_term(walker, code->a),
 		    *b = walk_operand_term(walker, code->b);
@@ -139,8 +143,8 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: nothing to pin */
 		(void)walk_pin(walker, EVENT_VALUE, b, code);
 	}
-	terms[code->to] = result.value;
-	terms[code->to + 1] = result.overflow;
+	walk_set_term(walker, code->to, result.value);
+	walk_set_term(walker, code->to + 1, result.overflow);
 }
 
 struct term *walk_funnel_term(

@@ -280,22 +280,12 @@ static struct term *walk_library_number(const struct library_answer *answer, uin
 	return term_constant(answer->arena, answer->width, compute_mask(value, answer->width));
 }
 
-static struct term *walk_library_choose(
-	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no)
-{
-	if (condition->op == TERM_CONSTANT)
-		return condition->value ? yes : no;
-	if (yes->op == TERM_CONSTANT && no->op == TERM_CONSTANT && yes->value == no->value)
-		return yes;
-	return walk_selection_term(arena, condition, yes, no);
-}
-
 /* Makes `value` the result if the condition holds; otherwise the answer does not change. */
 static void walk_library_decide(
 	struct library_answer *answer, struct term *condition, struct term *value)
 {
-	answer->value = walk_library_choose(answer->arena, condition, value, answer->value);
-	answer->is_known = walk_library_choose(
+	answer->value = walk_selection_term(answer->arena, condition, value, answer->value);
+	answer->is_known = walk_selection_term(
 		answer->arena, condition, term_constant(answer->arena, 1, 1), answer->is_known);
 }
 
@@ -359,7 +349,7 @@ static void walk_library_add_pieces(struct library_answer *answer, const struct 
 		!read->is_string)
 		return;
 	if (read->kind == LIBRARY_COMPARE)
-		difference = walk_library_choose(arena,
+		difference = walk_selection_term(arena,
 			walk_comparison_term(arena, LLVMIntULT, walk_library_swap(answer, a),
 				walk_library_swap(answer, b)),
 			walk_library_number(answer, result < 0 ? (uint64_t)result : UINT64_MAX),
@@ -369,9 +359,9 @@ static void walk_library_add_pieces(struct library_answer *answer, const struct 
 			walk_comparison_term(arena, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a,
 				term_constant(arena, 8, 0)),
 			walk_library_number(answer, 0));
-	answer->value = walk_library_choose(arena, is_same, answer->value, difference);
+	answer->value = walk_selection_term(arena, is_same, answer->value, difference);
 	answer->is_known =
-		walk_library_choose(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
+		walk_selection_term(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
 }
 
 /* Adds the case that the limit is at most i and no earlier byte differs: then the result is 0.

@@ -27,13 +27,6 @@ static inline bool walk_loop_is_relevant_access(
 	return false;
 }
 
-/* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
-static inline uint64_t walk_loop_compare_doubles(uint8_t predicate, double x, double y)
-{
-	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |
-	       (predicate & 8 && (x != x || y != y));
-}
-
 static inline void walk_loop_make_moves(const struct edge *edge, uint64_t *r)
 {
 	for (uint32_t i = 0; i < edge->count; i++)
@@ -344,7 +337,7 @@ symbolic_compute:
 	{
 		const uint64_t value = compute_code(frame->at, r);
 
-		walk_set_computed_term(walker, frame->at, t, value);
+		walk_set_computed_term(walker, frame->at, value);
 		r[op->to] = value;
 	}
 	NEXT;

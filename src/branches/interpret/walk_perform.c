@@ -30,28 +30,18 @@ static enum step walk_perform_jump(
 	}
 	if (walker->mode & (WALK_EVENTS | WALK_COUNTING | WALK_PATHS) && code->op != CODE_GO)
 		walk_note_branch(walker, code, registers[code->a], edge);
-	if (code->edges[edge].count) {
-		walk_take_edge(walker, &code->edges[edge]);
-		return STEP_MOVED;
-	}
-	{
-		struct frame *frame = &walker->frames[walker->frame_count - 1];
-
-		frame->at = frame->function->codes + code->edges[edge].target;
-	}
+	walk_take_edge(walker, &code->edges[edge]);
 	return STEP_MOVED;
 }
 
-void walk_set_computed_term(
-	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
+void walk_set_computed_term(struct walker *walker, const struct code *code, uint64_t value)
 {
 	if (walk_perform_is_division(code))
 		walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
-	if (code_reports_overflow(code)) {
-		walk_set_overflow_terms(walker, code, terms);
-		return;
-	}
-	terms[code->to] = walk_derive(walker, code, terms, value);
+	if (code_reports_overflow(code))
+		walk_set_overflow_terms(walker, code);
+	else
+		walk_set_term(walker, code->to, walk_derive(walker, code, value));
 }
 
 static void walk_perform_select_value(
@@ -129,8 +119,7 @@ static enum step walk_perform_pass_fence(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))
 		walk_settle(walker);
-	return walker->is_checked && site != SITE_NONE ? walk_pass(walker, site, UINT64_MAX)
-						       : STEP_NEXT;
+	return walk_pass(walker, site, UINT64_MAX);
 }
 
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers)

@@ -299,24 +299,11 @@ static void walk_range_settle_source(struct walker *walker, const struct code *c
 		walk_range_settle_or_drop(walker, code->site_to);
 }
 
-/* *source: NULL if the walk does not store it. Returns false if the address is outside of stored
- * memory. */
-static bool walk_range_find_source(
-	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
-{
-	*source = NULL;
-	if (code->location_from == LOCATION_SITE)
-		return true;
-	*source = walk_own_memory(
-		walker, code, code->location_from, range->from.address, range->bytes);
-	return *source != NULL;
-}
-
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t bytes = registers[code->c];
 	const bool is_read = walk_range_is_recorded(walker, code, bytes);
-	const uint8_t *source;
+	const uint8_t *source = NULL; /* NULL: the walk does not store it */
 	uint8_t *target = NULL;
 	struct range range; /* `contents` is initialised only where it is read */
 
@@ -326,8 +313,11 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	range.to = walk_range_side_of(code, code->location, code->site_to, registers[code->a]);
 	if (code->location == LOCATION_LOCAL)
 		target = walk_own_memory(walker, code, LOCATION_LOCAL, range.to.address, bytes);
+	if (code->location_from != LOCATION_SITE)
+		source = walk_own_memory(
+			walker, code, code->location_from, range.from.address, bytes);
 	if ((code->location == LOCATION_LOCAL && !target) ||
-		!walk_range_find_source(walker, code, &range, &source))
+		(code->location_from != LOCATION_SITE && !source))
 		return walk_outside_of_own(walker);
 	if (target && !source && !is_read)
 		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");

@@ -110,20 +110,17 @@ static void walk_stream_move_values(
 
 void walk_take_edge(struct walker *walker, const struct edge *edge)
 {
+	const bool is_long = edge->count > MOVES_INLINE;
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
-	uint64_t values[MOVES_INLINE], *more;
-	struct term *terms[MOVES_INLINE], **more_terms;
+	uint64_t values[MOVES_INLINE];
+	struct term *terms[MOVES_INLINE];
+	FREE_SCOPED uint64_t *more = is_long ? array_new(edge->count, sizeof *more) : NULL;
+	FREE_SCOPED struct term **more_terms =
+		is_long ? array_new(edge->count, sizeof(struct term *)) : NULL;
 
 	frame->at = frame->function->codes + edge->target;
-	if (edge->count <= MOVES_INLINE) {
-		walk_stream_move_values(walker, edge, values, terms);
-		return;
-	}
-	more = array_new(edge->count, sizeof *more);
-	more_terms = array_new(edge->count, sizeof(struct term *));
-	walk_stream_move_values(walker, edge, more, more_terms);
-	free(more);
-	free(more_terms);
+	walk_stream_move_values(
+		walker, edge, is_long ? more : values, is_long ? more_terms : terms);
 }
 
 static enum step walk_stream_enter(struct walker *walker)
@@ -280,17 +277,16 @@ static enum step walk_stream_jump(struct walker *walker, uint32_t waiting)
 		       : walk_stream_return_again(walker, instruction, value);
 }
 
-static bool walk_stream_check(struct walker *walker, uint32_t site, uint64_t address)
+static enum step walk_stream_check(struct walker *walker, uint32_t site, uint64_t address)
 {
 	const uint32_t recorded = (uint32_t)walk_number(walker);
 	const uint64_t where = walk_number(walker);
 
 	walk_next_entry(walker);
 	if (site == recorded && (address == where || address == UINT64_MAX))
-		return true;
-	(void)walk_end_at(walker, WALK_LOST, "site %u at %#llx, where the walk is at %u, %#llx",
+		return STEP_NEXT;
+	return walk_end_at(walker, WALK_LOST, "site %u at %#llx, where the walk is at %u, %#llx",
 		recorded, (unsigned long long)where, site, (unsigned long long)address);
-	return false;
 }
 
 static enum step walk_stream_at_entry(struct walker *walker, uint32_t waiting)
@@ -334,65 +330,50 @@ static enum step walk_stream_at_entry(struct walker *walker, uint32_t waiting)
  */
 static enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
 {
-	bool is_checked = !walker->is_checked || site == SITE_NONE;
+	enum step step = walk_pass(walker, site, address);
 
-	for (;;) {
-		enum step step;
-
-		if (walker->left && is_checked) {
+	for (; step == STEP_NEXT; step = walk_stream_at_entry(walker, site)) {
+		if (walker->left) {
 			walker->left--;
 			return STEP_NEXT;
 		}
-		if (walker->left)
-			return walk_end_at(
-				walker, WALK_LOST, "a report that was predicted elsewhere");
-		if (walker->tag == RECORD_REPORT && !is_checked) {
-			is_checked = true;
-			if (!walk_stream_check(walker, site, address))
-				return STEP_OVER;
-			continue;
-		}
-		if ((walker->tag == RECORD_READ || walker->tag == RECORD_VALUE) && is_checked)
+		if (walker->tag == RECORD_READ || walker->tag == RECORD_VALUE)
 			return STEP_ENTRY;
-		step = walk_stream_at_entry(walker, site);
-		if (step != STEP_NEXT)
-			return step;
 	}
+	return step;
 }
 
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address)
 {
-	for (;;) {
-		enum step step;
+	enum step step = STEP_NEXT;
 
+	for (; walker->is_checked && site != SITE_NONE && step == STEP_NEXT;
+		step = walk_stream_at_entry(walker, site)) {
 		if (walker->left)
 			return walk_end_at(
 				walker, WALK_LOST, "a report that was predicted elsewhere");
 		if (walker->tag == RECORD_REPORT)
-			return walk_stream_check(walker, site, address) ? STEP_NEXT : STEP_OVER;
-		step = walk_stream_at_entry(walker, site);
-		if (step != STEP_NEXT)
-			return step;
+			return walk_stream_check(walker, site, address);
 	}
+	return step;
 }
 
 enum step walk_wait_outside(struct walker *walker)
 {
-	for (;;) {
-		enum step step;
+	enum step step = STEP_NEXT;
 
+	while (step == STEP_NEXT) {
 		if (walker->left || walker->tag == RECORD_READ || walker->tag == RECORD_VALUE)
 			return walk_end_at(walker, WALK_LOST, "a report where none should come");
 		if (walker->tag == RECORD_REPORT) { /* report of a landing pad */
 			(void)walk_number(walker);
 			(void)walk_number(walker);
 			walk_next_entry(walker);
-			continue;
+		} else {
+			step = walk_stream_at_entry(walker, SITE_NONE);
 		}
-		step = walk_stream_at_entry(walker, SITE_NONE);
-		if (step != STEP_NEXT)
-			return step;
 	}
+	return step;
 }
 
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value)

@@ -13,23 +13,12 @@ void walk_make_symbolic(struct walker *walker)
 	frame->is_symbolic = true;
 }
 
-struct values {
-	struct term_arena *arena;
-	struct term **terms;
-	const uint64_t *registers;
-};
-
-static inline struct term *walk_terms_term_of(const struct values *values, int32_t operand)
+struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width)
 {
-	struct term *term = values->terms[operand];
+	struct term *term = walk_operand_term(walker, operand);
 
-	return term && !term_is_fixed(term) ? term : NULL;
-}
-
-static inline struct term *walk_terms_or_constant(
-	const struct values *values, struct term *term, int32_t operand, uint32_t width)
-{
-	return term ? term : term_constant(values->arena, width, values->registers[operand]);
+	return term ? term
+		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
@@ -61,35 +50,33 @@ static struct term *walk_terms_sum_of(struct term_arena *arena, struct term *a, 
 }
 
 /* Returns the index, sign-extended to 64 bits and multiplied by its scale. */
-static struct term *walk_terms_scaled(const struct values *values, const struct address_term *of)
+static struct term *walk_terms_scaled(struct walker *walker, const struct address_term *of)
 {
-	struct term_arena *arena = values->arena;
-	struct term *index = walk_extended_term(arena,
-		walk_terms_or_constant(
-			values, walk_terms_term_of(values, of->operand), of->operand, of->width),
-		true);
+	struct term_arena *arena = &walker->walk->terms;
+	struct term *index =
+		walk_extended_term(arena, walk_term_of(walker, of->operand, of->width), true);
 
 	return of->scale == 1 ? index
 			      : walk_binary_term(arena, LLVMMul, index,
 					term_constant(arena, 64, (uint64_t)of->scale));
 }
 
-static struct term *walk_terms_derive_address(const struct values *values, const struct code *code)
+static struct term *walk_terms_derive_address(struct walker *walker, const struct code *code)
 {
-	struct term_arena *arena = values->arena;
-	struct term *sum = walk_terms_term_of(values, code->a);
-	bool has_term = sum != NULL;
+	struct term_arena *arena = &walker->walk->terms;
+	bool has_term = walk_operand_term(walker, code->a) != NULL;
+	struct term *sum;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		has_term |= walk_terms_term_of(values, code->terms[i].operand) != NULL;
+		has_term |= walk_operand_term(walker, code->terms[i].operand) != NULL;
 	if (!has_term)
 		return NULL;
-	sum = walk_terms_or_constant(values, sum, code->a, 64);
+	sum = walk_term_of(walker, code->a, 64);
 	if (code->immediate)
 		sum = walk_terms_sum_of(
 			arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
 	for (uint32_t i = 0; i < code->count; i++)
-		sum = walk_terms_sum_of(arena, sum, walk_terms_scaled(values, &code->terms[i]));
+		sum = walk_terms_sum_of(arena, sum, walk_terms_scaled(walker, &code->terms[i]));
 	return sum;
 }
 
@@ -114,10 +101,8 @@ static uint32_t walk_terms_operands_of(const struct code *code, uint32_t *width)
 	}
 }
 
-struct term *walk_derive(
-	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
+struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value)
 {
-	const struct values values = {&walker->walk->terms, terms, walk_registers(walker)};
 	uint32_t width;
 	const uint32_t count = walk_terms_operands_of(code, &width);
 	struct term *a, *b, *c;
@@ -125,23 +110,24 @@ struct term *walk_derive(
 		.op = code->op, .sub = code->sub, .width = code->width, .value = value};
 
 	if (code->op == CODE_ADDRESS)
-		return walk_terms_derive_address(&values, code);
-	a = walk_terms_term_of(&values, code->a);
-	b = count > 1 ? walk_terms_term_of(&values, code->b) : NULL;
-	c = count > 2 ? walk_terms_term_of(&values, code->c) : NULL;
+		return walk_terms_derive_address(walker, code);
+	a = walk_operand_term(walker, code->a);
+	b = count > 1 ? walk_operand_term(walker, code->b) : NULL;
+	c = count > 2 ? walk_operand_term(walker, code->c) : NULL;
 	if (!a && !b && !c)
 		return NULL;
 	if (code->op == CODE_MOVE)
 		return a;
 	if (code->op == CODE_COMPARE || code->op == CODE_FLOAT_COMPARE)
 		like.width = 1;
-	like.a = walk_terms_or_constant(&values, a, code->a, width);
+	like.a = walk_term_of(walker, code->a, width);
 	if (count > 1)
-		like.b = walk_terms_or_constant(&values, b, code->b, width);
+		like.b = walk_term_of(walker, code->b, width);
 	if (!c && code->op == CODE_INTRINSIC &&
 		(code->sub == INTRINSIC_FUNNEL_LEFT || code->sub == INTRINSIC_FUNNEL_RIGHT))
-		return walk_funnel_term(walker, code, like.a, like.b, values.registers[code->c]);
-	return term_make(values.arena, &like);
+		return walk_funnel_term(
+			walker, code, like.a, like.b, walk_registers(walker)[code->c]);
+	return term_make(&walker->walk->terms, &like);
 }
 
 void walk_open_visits(struct walker *walker)

@@ -91,7 +91,7 @@ static void addresses_list_locations(struct builder *builder)
 	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
 		const struct walk_event *event = walk_event_of(walk, id);
 
-		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+		if (event_is_access(event))
 			addresses_add_location(builder, event);
 	}
 }
@@ -203,11 +203,11 @@ static bool addresses_may_lead_to(const struct builder *builder, uint64_t addres
 }
 
 static void addresses_add_set(
-	struct addresses *addresses, struct builder *builder, const struct walk_event *access)
+	struct slots *addresses, struct builder *builder, const struct walk_event *access)
 {
 	const struct term *at = walk_event_at(builder->walk, access);
 	struct value_set values = {.count = 0};
-	struct address_set *set = slots_add(&addresses->sets, sizeof *set, (uintptr_t)at);
+	struct address_set *set = slots_add(addresses, sizeof *set, (uintptr_t)at);
 
 	if (set->count) {
 		/* Accesses of two sizes use this term: only the address of the run is kept. */
@@ -225,12 +225,12 @@ static void addresses_add_set(
 			set->items[set->count++] = values.items[i];
 }
 
-void addresses_build(struct addresses *addresses, const struct order *order)
+void addresses_build(struct slots *addresses, const struct order *order)
 {
 	const struct walk *walk = order->walk;
 	struct builder builder;
 
-	*addresses = (struct addresses){0};
+	*addresses = (struct slots){0};
 	if (!walk->has_open_addresses)
 		return;
 	addresses_open_builder(&builder, order);
@@ -240,14 +240,9 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 	addresses_close_builder(&builder);
 }
 
-void addresses_release(struct addresses *addresses)
+const struct address_set *addresses_find(const struct slots *addresses, const struct term *term)
 {
-	slots_release(&addresses->sets);
-}
-
-const struct address_set *addresses_find(const struct addresses *addresses, const struct term *term)
-{
-	const struct address_set *set = slots_get(&addresses->sets, sizeof *set, (uintptr_t)term);
+	const struct address_set *set = slots_get(addresses, sizeof *set, (uintptr_t)term);
 
 	return set && set->count > 1 ? set : NULL;
 }

@@ -69,14 +69,13 @@ static struct order_section *order_open_section(struct order *order, uint16_t th
 	return NULL;
 }
 
-static void order_begin_section(struct order *order, const struct op_event *event, bool is_shared)
+/* Adds a section of the lock and thread of the event. */
+static void order_add_section(struct order *order, const struct op_event *event, uint32_t begin,
+	uint32_t end, bool is_shared)
 {
 	ARRAY_APPEND(order->sections, order->section_count,
-		(struct order_section){.lock = order_lock_of(event->op),
-			.thread = event->id.thread,
-			.begin = event->id.index,
-			.end = UINT32_MAX,
-			.is_shared = is_shared});
+		(struct order_section){
+			order_lock_of(event->op), event->id.thread, begin, end, is_shared});
 }
 
 /* The acquisitions of a recursive lock form one section. */
@@ -118,12 +117,8 @@ static void order_find_early_sections(struct order *order, const struct op_list 
 		while (list->items[first].id.thread != event->id.thread)
 			first++;
 		if (first < i)
-			ARRAY_APPEND(order->sections, order->section_count,
-				(struct order_section){.lock = order_lock_of(event->op),
-					.thread = event->id.thread,
-					.begin = list->items[first].id.index,
-					.end = event->id.index,
-					.is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
+			order_add_section(order, event, list->items[first].id.index,
+				event->id.index, event->op->kind == OP_RWLOCK_UNLOCK);
 	}
 	slots_release(&visited);
 }
@@ -144,7 +139,8 @@ static void order_find_sections(struct order *order, const struct op_list *list)
 					(struct order_attempt){
 						order_lock_of(event->op), event->id, is_shared});
 			} else if ((*order_depth_of(&depths, event))++ == 0)
-				order_begin_section(order, event, is_shared);
+				order_add_section(
+					order, event, event->id.index, UINT32_MAX, is_shared);
 		} else if (order_gives(event->op)) {
 			struct order_section *section = order_open_section(
 				order, event->id.thread, order_lock_of(event->op));
@@ -336,7 +332,7 @@ void order_release(struct order *order)
 	free(order->semaphores);
 	order_release_conditions(order);
 	order_release_rounds(order);
-	addresses_release(&order->addresses);
+	slots_release(&order->addresses);
 	*order = (struct order){0};
 }
 

@@ -126,10 +126,6 @@ struct address_set {
 	uint64_t items[ADDRESSES_MOST];
 };
 
-struct addresses {
-	struct slots sets; /* struct address_set */
-};
-
 /*
  * Vector clocks: for each event, how many events of each thread happened before it. Consecutive
  * events of a thread mostly share a row: the column of the event's own thread is not maintained.
@@ -172,9 +168,9 @@ struct order {
 	struct event_id *reads; /* the event that read each variable, by number */
 	/* Like `clocks`, plus the accidental order of accesses and locks in this run. */
 	struct order_clocks pasts;
-	struct addresses addresses;
-	struct slots firsts; /* struct order_first of order_memory.c */
-	uint64_t *hidden;    /* words with hidden writes (order_memory.c), sorted */
+	struct slots addresses; /* struct address_set */
+	struct slots firsts;	/* struct order_first of order_memory.c */
+	uint64_t *hidden;	/* words with hidden writes (order_memory.c), sorted */
 	uint32_t hidden_count;
 };
 
@@ -227,11 +223,9 @@ void hidden_find(struct order *order);
 bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes);
 
 /* Precondition: `order` is complete. */
-void addresses_build(struct addresses *addresses, const struct order *order);
-void addresses_release(struct addresses *addresses);
+void addresses_build(struct slots *addresses, const struct order *order);
 /* Returns NULL if only the address of the run is possible. */
-const struct address_set *addresses_find(
-	const struct addresses *addresses, const struct term *term);
+const struct address_set *addresses_find(const struct slots *addresses, const struct term *term);
 /* Marks words that accesses may go to as shared. Returns nonzero if the events must be made
  * again. */
 uint32_t addresses_share(struct walk *walk, const struct order *order);

@@ -100,13 +100,11 @@ static void order_clocks_note_past(
 	struct order *order, struct slots *table, struct event_id id, bool *is_own)
 {
 	const struct walk_event *event = walk_event_of(order->walk, id);
-	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
-	const struct record_op *op = is_op ? &order->walk->record->ops[event->value] : NULL;
+	const struct record_op *op = walk_op_of(order->walk, id);
 	uint64_t address;
 	struct last_event *last;
 
-	if (event->kind != EVENT_READ && event->kind != EVENT_WRITE &&
-		!(op && (op->address || op->kind == OP_COND_WAIT)))
+	if (!event_is_access(event) && !(op && (op->address || op->kind == OP_COND_WAIT)))
 		return;
 	address = op ? order_lock_of(op) : event->address >> 3;
 	last = slots_get(table, sizeof *last, address + 1);

@@ -41,7 +41,7 @@ void order_add_firsts(struct order *order)
 		const struct event_id id = order->events[i];
 		const struct walk_event *event = walk_event_of(order->walk, id);
 
-		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+		if (event_is_access(event))
 			order_firsts_add_access(order, event);
 	}
 }
@@ -250,7 +250,7 @@ struct histories {
 
 static bool order_memory_is_in_one_word(const struct walk_event *event)
 {
-	return (event->kind == EVENT_READ || event->kind == EVENT_WRITE) &&
+	return event_is_access(event) &&
 	       event->address >> 3 == (event->address + event->bytes - 1) >> 3;
 }
 

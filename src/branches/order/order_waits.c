@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/search.h"
 #include "branches/order/order_internal.h"
 
 /* The constraints grow with the pairs of uses: beyond this limit the recorded order is kept. */
@@ -107,14 +106,14 @@ static const struct order_semaphore *order_waits_add_semaphore(
 /* If one thread posts, a thread's n-th wait needs the n-th post, minus the initial value. */
 static void order_waits_add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
-	uint32_t *takes = array_new(order->thread_count + 1u, sizeof *takes);
+	FREE_SCOPED uint32_t *takes = array_new(order->thread_count + 1u, sizeof *takes);
 	uint32_t poster = NONE;
 
 	for (uint32_t i = 0; i < semaphore->count; i++) {
 		const struct order_use *use = &semaphore->uses[i];
 
 		if (use->kind == OP_SEM_POST && poster != NONE && use->event.thread != poster)
-			goto out;
+			return;
 		if (use->kind == OP_SEM_POST)
 			poster = use->event.thread;
 	}
@@ -130,8 +129,6 @@ static void order_waits_add_sure_edges(struct order *order, const struct order_s
 			if (semaphore->uses[j].kind == OP_SEM_POST && --posts == 0)
 				order_add_edge(order, semaphore->uses[j].event, use->event);
 	}
-out:
-	free(takes);
 }
 
 bool order_has_semaphore(const struct order *order, uint64_t address)
@@ -326,14 +323,6 @@ static bool order_waits_for_time(const struct order *order, const struct last_op
 	}
 }
 
-static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
-{
-	uint64_t low;
-
-	SEARCH(low, 0, walked->count, walked->events[low].position < position);
-	return (uint32_t)low;
-}
-
 /* `reported`: of each other thread, the number of events that an earlier edge to this thread covers. */
 static void order_times_add_time(struct order *order, struct event_id id, uint32_t *reported)
 {
@@ -341,7 +330,8 @@ static void order_times_add_time(struct order *order, struct event_id id, uint32
 	const uint64_t position = walk->threads[id.thread].events[id.index].position;
 
 	for (uint16_t thread = 0; thread < order->thread_count; thread++) {
-		const uint32_t count = order_times_count_before(&walk->threads[thread], position);
+		const uint32_t count =
+			(uint32_t)walk_events_before(&walk->threads[thread], position);
 
 		if (thread == id.thread || count <= reported[thread])
 			continue;

@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "model/op.h"
 #include "branches/record/record_file.h"
 
 struct codec {
 	bool is_reading;
-	/* Writing: the bytes so far. */
-	uint8_t *bytes;
-	size_t size, capacity;
+	struct strbuf written; /* writing: the bytes so far */
 	/* Reading: the rest of the contents, and the name of the file in messages. */
 	const uint8_t *at, *end;
 	const char *name;
@@ -30,18 +28,6 @@ static void record_contents_damaged(struct codec *codec, const char *what)
 			"%s is damaged: %s; record the run again", codec->name, what);
 }
 
-static void record_contents_put(struct codec *codec, const void *bytes, size_t size)
-{
-	if (size > codec->capacity - codec->size) {
-		codec->capacity = 2 * (codec->size + size) + 4096;
-		codec->bytes = realloc(codec->bytes, codec->capacity);
-		BUG_ON(!codec->bytes);
-	}
-	if (size)
-		memcpy(codec->bytes + codec->size, bytes, size);
-	codec->size += size;
-}
-
 static uint64_t record_contents_number(
 	struct codec *codec, uint64_t number, uint64_t most, const char *what)
 {
@@ -49,8 +35,8 @@ static uint64_t record_contents_number(
 	const uint8_t *next;
 
 	if (!codec->is_reading) {
-		record_contents_put(
-			codec, bytes, (size_t)(record_number_put(bytes, number) - bytes));
+		strbuf_add(&codec->written, (const char *)bytes,
+			(size_t)(record_number_put(bytes, number) - bytes));
 		return number;
 	}
 	number = 0;
@@ -82,12 +68,12 @@ static void *record_contents_list(
 /* `size` bytes at `bytes`, which are known to be in the file. */
 static void record_contents_bytes(struct codec *codec, void *bytes, uint64_t size)
 {
-	if (!codec->is_reading) {
-		record_contents_put(codec, bytes, size);
-		return;
+	if (codec->is_reading) {
+		memcpy(bytes, codec->at, size);
+		codec->at += size;
+	} else if (size) {
+		strbuf_add(&codec->written, bytes, size);
 	}
-	memcpy(bytes, codec->at, size);
-	codec->at += size;
 }
 
 static void record_contents_threads(struct codec *codec, struct run_record *record)
@@ -241,11 +227,11 @@ static void record_contents_all(struct codec *codec, struct run_record *record)
 uint8_t *record_contents(const struct run_record *record, size_t *size)
 {
 	struct run_record same = *record; /* writing returns each value as it is */
-	struct codec codec = {0};
+	struct codec codec = {.written = STRBUF_EMPTY};
 
 	record_contents_all(&codec, &same);
-	*size = codec.size;
-	return codec.bytes;
+	*size = codec.written.length;
+	return (uint8_t *)strbuf_detach(&codec.written);
 }
 
 int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,

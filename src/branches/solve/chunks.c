@@ -100,7 +100,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 			const struct walk_event *event = &walk->threads[i].events[j];
 			struct access_count *word;
 
-			if (event->kind != EVENT_READ && event->kind != EVENT_WRITE)
+			if (!event_is_access(event))
 				continue;
 			word = slots_add(&words, sizeof *word, (event->address >> 3) + 1);
 			word->reads += event->kind == EVENT_READ;
@@ -196,7 +196,6 @@ static bool chunks_next_global(
 	cursor->global_end += count;
 	chunk->first = 0;
 	chunk->last = order->thread_count - 1;
-	chunk->begin = chunk->window.begin[0];
 	return count > 0;
 }
 
@@ -292,21 +291,19 @@ static void chunks_choose_partners(const struct sensitivity *analysis, struct or
 
 	chunks_add_waits(&analysis->order, window, thread, waits);
 	is_partner[thread] = true;
-	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {
-		const uint32_t best = chunks_best_partner(
-			analysis, window, words, count, is_written, waits, is_partner);
+	for (uint32_t round = 0; round < (is_near ? PARTNERS_NEAR_MOST : PARTNERS_MOST); round++) {
+		uint32_t best, written;
 
-		is_partner[best] = true;
-		(void)chunks_words_written(&analysis->walk, window, best, words, count, is_written);
-	}
-	for (uint32_t more = PARTNERS_MOST; is_near && more < PARTNERS_NEAR_MOST; more++) {
-		uint32_t best;
-
-		memset(is_written, 0, count + 1);
+		/* The further partners of a near window write to any word that the thread reads. */
+		if (round >= PARTNERS_MOST)
+			memset(is_written, 0, count + 1);
 		best = chunks_best_partner(
 			analysis, window, words, count, is_written, waits, is_partner);
-		if (best == UINT32_MAX || !chunks_words_written(&analysis->walk, window, best,
-						  words, count, is_written))
+		if (best == UINT32_MAX)
+			break;
+		written = chunks_words_written(
+			&analysis->walk, window, best, words, count, is_written);
+		if (round >= PARTNERS_MOST && !written)
 			break;
 		is_partner[best] = true;
 	}
@@ -400,9 +397,8 @@ static bool chunks_next_distributed(
 
 	if (!chunks_find_window(analysis, cursor))
 		return false;
-	chunk->begin = cursor->ends[cursor->thread];
-	chunks_begin_windows(
-		order, (struct event_id){cursor->thread, (uint32_t)chunk->begin}, &chunk->window);
+	chunks_begin_windows(order, (struct event_id){cursor->thread, cursor->ends[cursor->thread]},
+		&chunk->window);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint64_t end = chunk->window.begin[i] + (uint64_t)cursor->window;
 

@@ -211,8 +211,7 @@ static enum sensitivity_verdict entry_check(
 			analysis->flipped_caller_count = watch.caller_count;
 			memcpy(analysis->flipped_callers, watch.callers, sizeof watch.callers);
 		}
-		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
-			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
+		if (event_is_check(event))
 			verdict = entry_judge_event(analysis, &walk, watch.thread);
 		else if (watch.is_reached)
 			verdict =
@@ -229,11 +228,6 @@ static void entry_interleavings(struct sensitivity *analysis, const struct run_r
 
 	interleavings_describe(analysis, run,
 		runs_thread_named(run, analysis->walk.record->threads[thread].name), out);
-}
-
-static void entry_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict)
-{
-	search_continue(analysis, verdict == VERDICT_FLIPPED);
 }
 
 static bool entry_observe(struct sensitivity *analysis, const struct run_record *run)
@@ -271,13 +265,13 @@ static void entry_take_run(struct sensitivity *analysis, const struct sensitive_
 static void entry_list_unmatched(
 	const struct sensitivity *analysis, struct sensitivity_figures *figures)
 {
-	size_t used = 0;
+	STRBUF_SCOPED list = STRBUF_EMPTY;
 
 	for (uint32_t i = 0; i < analysis->options.exclude_count; i++)
-		if (!analysis->is_matched[i] && used < sizeof figures->unmatched)
-			used += (size_t)snprintf(figures->unmatched + used,
-				sizeof figures->unmatched - used, "%s%s", used ? ", " : "",
+		if (!analysis->is_matched[i])
+			strbuf_addf(&list, "%s%s", list.length ? ", " : "",
 				analysis->options.excludes[i]);
+	(void)snprintf(figures->unmatched, sizeof figures->unmatched, "%s", list.text);
 }
 
 static void entry_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
@@ -313,7 +307,7 @@ static const struct sensitivity_library library = {
 	.next = entry_next,
 	.check = entry_check,
 	.interleavings = entry_interleavings,
-	.settle = entry_settle,
+	.settle = search_continue,
 	.hurry = search_hurry,
 	.figures = entry_figures,
 	.plan_run = runs_plan,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/search.h"
 #include "base/slots.h"
 #include "base/strbuf.h"
 #include "model/op.h"
@@ -65,9 +64,8 @@ static void interleavings_add_variables(struct condition *condition, const struc
 		interleavings_add_number(&condition->variables, term->number);
 		return;
 	}
-	interleavings_add_variables(condition, term_operand(term, 0));
-	interleavings_add_variables(condition, term_operand(term, 1));
-	interleavings_add_variables(condition, term_operand(term, 2));
+	for (uint32_t i = 0; i < 3; i++)
+		interleavings_add_variables(condition, term_operand(term, i));
 }
 
 /* Finds the words of the condition's variables that its own thread has read. */
@@ -159,7 +157,7 @@ static void interleavings_pick_thread(struct picked_list *list, struct interleav
 		const bool is_op = interleavings_is_performed(cursor->walk, &events[i]);
 		uint64_t time;
 
-		if (!is_op && ((events[i].kind != EVENT_READ && events[i].kind != EVENT_WRITE) ||
+		if (!is_op && (!event_is_access(&events[i]) ||
 				      !interleavings_has_number(
 					      &condition->words, events[i].address >> 3)))
 			continue;
@@ -185,14 +183,6 @@ static int interleavings_compare(const void *left, const void *right)
 	return event_compare_ids(a->id, b->id);
 }
 
-static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)
-{
-	uint64_t low;
-
-	SEARCH(low, thread->first, thread->count, thread->events[low].position < position);
-	return low;
-}
-
 /* Selects steps in the order of positions. */
 static void interleavings_pick_recorded(struct picked_list *list, const struct walk *walk,
 	struct event_id goal, const struct condition *condition)
@@ -204,7 +194,7 @@ static void interleavings_pick_recorded(struct picked_list *list, const struct w
 
 		interleavings_pick_thread(list, &cursor,
 			i == goal.thread ? goal.index
-					 : interleavings_count_before(&walk->threads[i], position),
+					 : walk_events_before(&walk->threads[i], position),
 			condition);
 	}
 	if (list->count)
@@ -215,17 +205,14 @@ static void interleavings_pick_recorded(struct picked_list *list, const struct w
 static void interleavings_pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
 {
-	const struct run_record *record = analysis->walk.record;
-
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
 		struct interleavings_cursor cursor = {.walk = walk,
 			.thread = (uint16_t)i,
-			.schedule = &analysis->search.current->solution};
+			.schedule = &analysis->search.current->solution,
+			.scheduled = runs_thread_named(
+				analysis->walk.record, walk->record->threads[i].name)};
 		const uint64_t count = walk->threads[i].count;
 
-		while (cursor.scheduled < record->thread_count &&
-			record->threads[cursor.scheduled].name != walk->record->threads[i].name)
-			cursor.scheduled++;
 		interleavings_pick_thread(list, &cursor,
 			i == goal.thread && goal.index < count ? goal.index : count, condition);
 	}
@@ -314,8 +301,7 @@ static void interleavings_report_goal(struct sensitivity *analysis, const struct
 		[EVENT_DIVISOR] = {"a divisor that is not 0", "the divisor 0"},
 		[EVENT_INDEX] = {"the index inside", "the index outside"},
 	};
-	const bool is_condition = event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
-	const char *text = sides[event->kind][is_condition ? is_taken : is_flipped];
+	const char *text = sides[event->kind][event_is_branch(event) ? is_taken : is_flipped];
 
 	if (LLVMIsASwitchInst(event_instruction(event)))
 		text = is_flipped ? "another case" : "a case";

@@ -43,10 +43,8 @@ enum sensitive_kind locations_kind(const struct walk_event *event)
 
 bool locations_is_asked(const struct walk_event *event)
 {
-	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
-	       (event->kind == EVENT_ADDRESS && !event->is_never_null) ||
-	       event->kind == EVENT_TARGET || event->kind == EVENT_DIVISOR ||
-	       event->kind == EVENT_INDEX;
+	return event_is_branch(event) ||
+	       (event_is_check(event) && !(event->kind == EVENT_ADDRESS && event->is_never_null));
 }
 
 bool locations_are_one(LLVMValueRef a, LLVMValueRef b)
@@ -138,14 +136,6 @@ static uint32_t locations_add(struct sensitivity *analysis, const struct walk_ev
 	locations->items[locations->count].is_excluded =
 		locations_is_known(analysis, &locations->items[locations->count]);
 	return locations->count++;
-}
-
-static LLVMValueRef locations_object_of(LLVMValueRef pointer)
-{
-	while (LLVMIsAGetElementPtrInst(pointer) ||
-		(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
-		pointer = LLVMGetOperand(pointer, 0);
-	return pointer;
 }
 
 /* Notes the edge that the branch took, which determines the pass that asks about the event. */
@@ -255,12 +245,6 @@ void locations_describe(
 		.column = LLVMGetDebugLocColumn(instruction)};
 }
 
-static const struct walk_event *locations_read_of(
-	const struct sensitivity *analysis, uint32_t variable)
-{
-	return walk_event_of(&analysis->walk, analysis->order.reads[variable]);
-}
-
 static LLVMValueRef locations_operand_of(const struct walk_event *access)
 {
 	LLVMValueRef instruction = event_instruction(access);
@@ -298,7 +282,7 @@ void locations_name_access(
 	const struct site *site = access->site < analysis->image.site_count
 					  ? analysis->image.sites[access->site].source
 					  : NULL;
-	LLVMValueRef object = locations_object_of(locations_operand_of(access));
+	LLVMValueRef object = decode_object_behind(locations_operand_of(access));
 	const bool has_field = site && site->type && site->field;
 
 	if (LLVMIsAGlobalVariable(object))
@@ -325,13 +309,12 @@ static void locations_add_variables(
 	if (!term || depth > 64)
 		return;
 	if (term->op == TERM_VARIABLE) {
-		locations_name_variable(
-			&analysis->variables, analysis, locations_read_of(analysis, term->number));
+		locations_name_variable(&analysis->variables, analysis,
+			walk_event_of(&analysis->walk, analysis->order.reads[term->number]));
 		return;
 	}
-	locations_add_variables(analysis, term_operand(term, 0), depth + 1);
-	locations_add_variables(analysis, term_operand(term, 1), depth + 1);
-	locations_add_variables(analysis, term_operand(term, 2), depth + 1);
+	for (uint32_t i = 0; i < 3; i++)
+		locations_add_variables(analysis, term_operand(term, i), depth + 1);
 }
 
 void locations_name_variables(struct sensitivity *analysis, const struct term *term)

@@ -1,4 +1,5 @@
 /* Walks of the analysis. The events of a large run are made, searched and dropped part by part. */
+#include <inttypes.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/starts_with.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* This limit keeps the process with solver and record below 4 GB. */
@@ -29,7 +31,7 @@ static uint64_t parts_path_of(const struct walk *walk)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
-			if (event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE)
+			if (event_is_branch(event))
 				own = hash_mix(
 					own ^ LLVMGetDebugLocLine(event_instruction(event)) ^
 					(uint64_t)LLVMGetDebugLocColumn(event_instruction(event))
@@ -44,32 +46,23 @@ static uint64_t parts_path_of(const struct walk *walk)
 /* Lists names as far as the buffer has room: "memcpy 3, read 1". Returns the total. */
 static uint64_t parts_count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
 {
-	size_t used = 0;
+	STRBUF_SCOPED list = STRBUF_EMPTY;
 	uint64_t count = 0;
 
 	/* The list accumulates over the parts. */
 	for (uint32_t i = 0; i < walk->unknown_count; i++) {
 		const struct walk_unknown *unknown = &walk->unknowns[i];
-
-		const char *name = unknown->name;
+		/* "llvm.memcpy.p0.p0.i64" is shown as memcpy. */
+		const char *name = unknown->name + (starts_with(unknown->name, "llvm.") ? 5 : 0);
 
 		if (unknown->is_read != is_read)
 			continue;
-		/* "llvm.memcpy.p0.p0.i64" is shown as memcpy. */
-		if (strncmp(name, "llvm.", 5) == 0)
-			name += 5;
-		if (used < bytes)
-			used += (size_t)snprintf(text + used, bytes - used, "%s%.*s %llu",
-				count ? ", " : "", (int)strcspn(name, "."), name,
-				(unsigned long long)unknown->count);
+		strbuf_addf(&list, "%s%.*s %" PRIu64, count ? ", " : "", (int)strcspn(name, "."),
+			name, unknown->count);
 		count += unknown->count;
 	}
+	(void)snprintf(text, bytes, "%s", list.text);
 	return count;
-}
-
-static bool parts_is_unfinished(const struct walked_thread *thread)
-{
-	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
 /* Returns the number of threads that ended for this reason; 0: an earlier thread already reported
@@ -79,7 +72,7 @@ static uint32_t parts_count_equal_reasons(const struct walk *walk, uint32_t firs
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		if (!parts_is_unfinished(&walk->threads[i]) ||
+		if (!walk_is_unfinished(&walk->threads[i]) ||
 			strcmp(walk->threads[i].summary.reason,
 				walk->threads[first].summary.reason) != 0)
 			continue;
@@ -93,22 +86,20 @@ static uint32_t parts_count_equal_reasons(const struct walk *walk, uint32_t firs
 /* Counts why threads could not be walked to their ends, as far as the buffer has room. */
 static void parts_count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
 {
-	size_t used = 0;
+	STRBUF_SCOPED list = STRBUF_EMPTY;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		const uint32_t count = parts_is_unfinished(&walk->threads[i])
+		const uint32_t count = walk_is_unfinished(&walk->threads[i])
 					       ? parts_count_equal_reasons(walk, i)
 					       : 0;
 
-		if (!count || used >= sizeof figures->unfinished)
-			continue;
-		used += (size_t)snprintf(figures->unfinished + used,
-			sizeof figures->unfinished - used, "%s%s", used ? ", " : "",
-			walk->threads[i].summary.reason);
-		if (count > 1 && used < sizeof figures->unfinished)
-			used += (size_t)snprintf(figures->unfinished + used,
-				sizeof figures->unfinished - used, " (%u)", count);
+		if (count)
+			strbuf_addf(&list, "%s%s", list.length ? ", " : "",
+				walk->threads[i].summary.reason);
+		if (count > 1)
+			strbuf_addf(&list, " (%u)", count);
 	}
+	(void)snprintf(figures->unfinished, sizeof figures->unfinished, "%s", list.text);
 }
 
 static void parts_count_run(struct sensitivity *analysis)
@@ -122,7 +113,7 @@ static void parts_count_run(struct sensitivity *analysis)
 		const struct walked_thread *thread = &walk->threads[i];
 
 		figures->instructions += thread->summary.instructions;
-		figures->unfinished_threads += parts_is_unfinished(thread);
+		figures->unfinished_threads += walk_is_unfinished(thread);
 	}
 	parts_count_reasons(figures, walk);
 	for (uint64_t i = 0; i < walk->shared.words.capacity; i++)
@@ -147,17 +138,26 @@ static void parts_count_events(struct sensitivity *analysis)
 		walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
+/* Returns the number of accesses to shared memory that the choosing walk has counted. */
+static uint64_t parts_count_weights(const struct walk *walk)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < walk->weight_count; i++)
+		count += walk->weights[i];
+	return count;
+}
+
 /* Updates the numbers of steps and points. A walk counts only the steps of its part, but the run
  * has at least one step per shared access. */
 static void parts_count_steps(struct sensitivity *analysis)
 {
 	const struct walk *walk = &analysis->walk;
-	uint64_t steps = 0, accesses = 0;
+	const uint64_t accesses = parts_count_weights(walk);
+	uint64_t steps = 0;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		steps += walk->threads[i].summary.steps;
-	for (uint64_t i = 0; i < walk->weight_count; i++)
-		accesses += walk->weights[i];
 	steps = steps > accesses ? steps : accesses;
 	if (analysis->figures.steps < steps)
 		analysis->figures.steps = steps;
@@ -188,13 +188,9 @@ static uint64_t parts_path_of_record(const struct run_record *record)
 
 static bool parts_may_have_open_addresses(const struct sensitivity *analysis)
 {
-	uint64_t events = 0;
-
-	for (uint64_t i = 0; i < analysis->walk.weight_count; i++)
-		events += analysis->walk.weights[i];
 	return analysis->part_count == 1 &&
 	       analysis->figures.instructions <= OPEN_INSTRUCTIONS_MOST &&
-	       events <= OPEN_EVENTS_MOST;
+	       parts_count_weights(&analysis->walk) <= OPEN_EVENTS_MOST;
 }
 
 /* Makes memory of one thread shared if open addresses may refer to it. */

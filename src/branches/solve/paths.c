@@ -15,18 +15,13 @@ struct departure {
 	uint64_t index; /* index of the event in the thread's path */
 };
 
-static bool paths_is_branch(const struct walk_event *event)
-{
-	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
-}
-
 /* Returns whether both events are the same. Another address is no departure: it may depend on the
  * schedule. */
 static bool paths_is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
 		return false;
-	if (paths_is_branch(a))
+	if (event_is_branch(a))
 		return event_instruction(a) == event_instruction(b);
 	return a->site == b->site;
 }
@@ -46,7 +41,7 @@ static bool paths_is_modelled(
 
 	for (uint64_t i = 0; i < walked->count; i++)
 		if (event_instruction(&walked->events[i]) == event_instruction(branch) &&
-			paths_is_branch(&walked->events[i]) &&
+			event_is_branch(&walked->events[i]) &&
 			walked->events[i].occurrence == branch->occurrence)
 			return true;
 	return false;
@@ -117,7 +112,7 @@ static void paths_note_thread(struct sensitivity *analysis, const struct walk *r
 		if (event->position > departure->position ||
 			(paths_diverge_at(&a->events[i], event) && !is_last))
 			return;
-		if (paths_is_same_point(&a->events[i], event) && paths_is_branch(event) &&
+		if (paths_is_same_point(&a->events[i], event) && event_is_branch(event) &&
 			a->events[i].case_value != event->case_value)
 			paths_note_flip(analysis, thread, &a->events[i]);
 		if (is_last)
@@ -138,20 +133,11 @@ const uint64_t *paths_accesses(struct sensitivity *analysis)
 	return analysis->accesses;
 }
 
-static bool paths_is_followed(const struct walk *walk)
-{
-	for (uint32_t i = 0; i < walk->record->thread_count; i++)
-		if (walk->threads[i].summary.end == WALK_UNKNOWN ||
-			walk->threads[i].summary.end == WALK_LOST)
-			return false;
-	return true;
-}
-
 bool paths_observe(struct sensitivity *analysis, const struct run_record *run)
 {
 	struct departure departure;
 	struct walk walk;
-	bool result;
+	bool result = true;
 
 	if (!analysis->has_path) {
 		walk_open(&analysis->path, &analysis->book, analysis->walk.record);
@@ -160,7 +146,8 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run)
 	}
 	walk_open(&walk, &analysis->book, run);
 	walk_run(&walk, WALK_PATHS);
-	result = paths_is_followed(&walk);
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		result &= !walk_is_unfinished(&walk.threads[i]);
 	departure = paths_find_divergence(&analysis->path, &walk);
 	for (uint16_t i = 0; result && i < analysis->path.record->thread_count; i++)
 		paths_note_thread(analysis, &walk, i, &departure);

@@ -253,8 +253,7 @@ struct runs_comparison {
 static const struct walk_event *runs_next_branch(const struct walked_thread *thread, uint64_t *at)
 {
 	for (; *at < thread->count; ++*at)
-		if (thread->events[*at].kind == EVENT_BRANCH ||
-			thread->events[*at].kind == EVENT_CHOICE)
+		if (event_is_branch(&thread->events[*at]))
 			return &thread->events[(*at)++];
 	return NULL;
 }

@@ -166,8 +166,9 @@ struct worker *search_next(struct sensitivity *analysis)
 	return search->current;
 }
 
-void search_continue(struct sensitivity *analysis, bool is_proven)
+void search_continue(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
+	const bool is_proven = verdict == VERDICT_FLIPPED;
 	struct search *search = &analysis->search;
 	struct worker *worker = search->current;
 	struct asked *location;
@@ -288,7 +289,7 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 					    chunk_is_whole(analysis, SEARCH_NEAR_WINDOW)))
 		return false;
 	if (search_is_open(pass) &&
-		(search_is_one_chunk(analysis) || !analysis->order.addresses.sets.count))
+		(search_is_one_chunk(analysis) || !analysis->order.addresses.count))
 		return false;
 	return !options->only_failures || search_is_of_failures(pass);
 }
@@ -318,7 +319,6 @@ bool search_rest(
 	cursor->global_end = analysis->order.event_count;
 	chunk->first = 0;
 	chunk->last = threads ? threads - 1 : 0;
-	chunk->begin = chunk->window.begin[0];
 	return is_any;
 }
 

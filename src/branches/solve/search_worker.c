@@ -249,27 +249,22 @@ out:
 static bool search_worker_has_goals(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
-	const struct chunk *chunk = &worker->chunk;
 	const bool has_time = !search_is_late(analysis);
 
 	if (!search_is_new(worker))
 		return false;
-	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
-		for (uint64_t i = thread == chunk->first ? chunk->begin
-							 : chunk->window.begin[thread];
-			i < chunk->window.end[thread]; i++) {
-			uint32_t location;
+	for (struct event_id id = {0}; chunk_has_event(&worker->chunk, &id); id.index++) {
+		uint32_t location;
 
-			if (!search_is_wanted(analysis, worker->pass,
-				    &analysis->walk.threads[thread].events[i], &location) ||
-				!turns_is_open(worker, location) ||
-				analysis->locations.items[location].queries >=
-					turns_queries_most(worker))
-				continue;
-			if (has_time)
-				return true;
-			analysis->figures.unasked += search_counts(worker->pass);
-		}
+		if (!search_is_wanted(analysis, worker->pass, walk_event_of(&analysis->walk, id),
+			    &location) ||
+			!turns_is_open(worker, location) ||
+			analysis->locations.items[location].queries >= turns_queries_most(worker))
+			continue;
+		if (has_time)
+			return true;
+		analysis->figures.unasked += search_counts(worker->pass);
+	}
 	return false;
 }
 
@@ -343,15 +338,9 @@ static void search_worker_open_constraints(struct worker *worker)
 
 static void search_chunk(struct worker *worker)
 {
-	const struct chunk *chunk = &worker->chunk;
-
 	search_worker_open_constraints(worker);
-	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
-		for (uint64_t i = thread == chunk->first ? chunk->begin
-							 : chunk->window.begin[thread];
-			i < chunk->window.end[thread]; i++)
-			search_worker_look_at(
-				worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
+	for (struct event_id id = {0}; chunk_has_event(&worker->chunk, &id); id.index++)
+		search_worker_look_at(worker, id);
 	search_worker_set_z3(worker, NULL);
 	solver_close(&worker->solver);
 }
@@ -399,19 +388,15 @@ static bool search_worker_next_chunk(struct worker *worker)
 static void search_worker_count_chunk(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
-	const struct chunk *chunk = &worker->chunk;
 	uint64_t left = 0, asked = 0;
 
-	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
-		for (uint64_t i = thread == chunk->first ? chunk->begin
-							 : chunk->window.begin[thread];
-			i < chunk->window.end[thread]; i++) {
-			uint32_t location;
+	for (struct event_id id = {0}; chunk_has_event(&worker->chunk, &id); id.index++) {
+		uint32_t location;
 
-			left += search_is_wanted(analysis, worker->pass,
-					&analysis->walk.threads[thread].events[i], &location) &&
-				turns_is_open(worker, location);
-		}
+		left += search_is_wanted(analysis, worker->pass, walk_event_of(&analysis->walk, id),
+				&location) &&
+			turns_is_open(worker, location);
+	}
 	for (uint32_t i = 0; i < analysis->locations.count; i++)
 		asked += worker->queries[i];
 	analysis->figures.unasked += left > asked ? left - asked : 0;

@@ -62,8 +62,20 @@ struct observed {
 struct chunk {
 	struct order_window window;
 	uint32_t first, last; /* threads */
-	uint64_t begin;	      /* position in the run where the first thread's window begins */
 };
+
+/* Moves *id to the event itself or the first event of the window of a later thread, so that a loop
+ * visits all events that are asked about: for (id = {0}; chunk_has_event(chunk, &id); id.index++). */
+static inline bool chunk_has_event(const struct chunk *chunk, struct event_id *id)
+{
+	for (; id->thread <= chunk->last; *id = (struct event_id){(uint16_t)(id->thread + 1), 0}) {
+		if (id->index < chunk->window.begin[id->thread])
+			id->index = chunk->window.begin[id->thread];
+		if (id->thread >= chunk->first && id->index < chunk->window.end[id->thread])
+			return true;
+	}
+	return false;
+}
 
 /* The passes in their order. */
 enum search_pass {
@@ -236,7 +248,7 @@ void search_open(struct sensitivity *analysis);
  * workers. */
 struct worker *search_next(struct sensitivity *analysis);
 /* Ends the judgement of the current answer. */
-void search_continue(struct sensitivity *analysis, bool is_proven);
+void search_continue(struct sensitivity *analysis, enum sensitivity_verdict verdict);
 /* Returns false if a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);

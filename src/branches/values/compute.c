@@ -20,7 +20,7 @@ uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b
 	}
 }
 
-uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
+static uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
 {
 	const double x = compute_double(a, width), y = compute_double(b, width);
 
@@ -40,13 +40,8 @@ uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
 
 uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, uint64_t b)
 {
-	const double x = compute_double(a, width), y = compute_double(b, width);
-	const bool is_unordered = isnan(x) || isnan(y);
-
-	/* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
-	if (is_unordered)
-		return predicate >> 3 & 1;
-	return (predicate & 1 && x == y) || (predicate & 2 && x > y) || (predicate & 4 && x < y);
+	return compute_doubles_compare(
+		predicate, compute_double(a, width), compute_double(b, width));
 }
 
 static uint64_t compute_to_integer(double value, uint32_t width, bool is_signed)
@@ -60,23 +55,17 @@ static uint64_t compute_to_integer(double value, uint32_t width, bool is_signed)
 		value >= 18446744073709551616.0 || value <= -1.0 ? 0 : (uint64_t)value, width);
 }
 
-uint64_t compute_conversion(const struct code *code, uint64_t a)
+static uint64_t compute_conversion(const struct code *code, uint64_t a)
 {
 	switch (code->op) {
 	case CODE_FROM_SIGNED:
-		if (code->width == 32) {
-			const float single = (float)compute_signed(a, code->sub);
-
-			return compute_bits(single, 32);
-		}
-		return compute_bits((double)compute_signed(a, code->sub), code->width);
+		/* A conversion by way of double would round twice. */
+		return code->width == 32
+			       ? compute_bits((float)compute_signed(a, code->sub), 32)
+			       : compute_bits((double)compute_signed(a, code->sub), code->width);
 	case CODE_FROM_UNSIGNED:
-		if (code->width == 32) {
-			const float single = (float)a;
-
-			return compute_bits(single, 32);
-		}
-		return compute_bits((double)a, code->width);
+		return code->width == 32 ? compute_bits((float)a, 32)
+					 : compute_bits((double)a, code->width);
 	case CODE_TO_SIGNED:
 		return compute_to_integer(compute_double(a, code->sub), code->width, true);
 	case CODE_TO_UNSIGNED:
@@ -139,7 +128,8 @@ static uint64_t compute_overflow(const struct code *code, uint64_t a, uint64_t b
 	return result;
 }
 
-uint64_t compute_intrinsic(
+/* `second` receives the overflow flag of the with.overflow intrinsics. */
+static uint64_t compute_intrinsic(
 	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second)
 {
 	const uint32_t width = code->width;

@@ -45,14 +45,16 @@ static inline uint64_t compute_bits(double value, uint32_t width)
 	return bits;
 }
 
+/* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
+static inline uint64_t compute_doubles_compare(uint8_t predicate, double x, double y)
+{
+	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |
+	       (predicate & 8 && (x != x || y != y));
+}
+
 /* The divisor must not be zero; the walk ends before a division by zero. */
 uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
-uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b);
 uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, uint64_t b);
-uint64_t compute_conversion(const struct code *code, uint64_t a);
-/* `second` receives the overflow flag of the with.overflow intrinsics. */
-uint64_t compute_intrinsic(
-	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second);
 /* A vector of `count` lanes of `width` bits. compute_as_lanes() converts between layouts. */
 struct compute_lanes {
 	uint32_t count, width;
