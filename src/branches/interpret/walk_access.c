@@ -67,7 +67,8 @@ static void walk_access_set_loaded_term(
 					: NULL;
 
 	if (of_table) {
-		walk_set_term(walker, code->to, walk_resize(walker, of_table, code->width));
+		walk_set_term(walker, code->to,
+			term_resized(&walker->walk->terms, of_table, code->width));
 		return;
 	}
 	walker->where = walk_open_address(walker, code, code->a, address);
@@ -79,7 +80,7 @@ static void walk_access_set_loaded_term(
 		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
 		term = walk_read_term(walker, code, address + i * lane, bytes, value);
 		if (term)
-			term = walk_resize(walker, term, code->width);
+			term = term_resized(&walker->walk->terms, term, code->width);
 		walk_set_term(walker, code->to + (int32_t)i, term);
 	}
 	walker->where = NULL;
@@ -254,7 +255,7 @@ static struct term *walk_access_read_updated(
 
 	walker->where = walk_open_address(walker, code, code->a, address);
 	read = walk_read_term(walker, code, address, code->bytes, old);
-	return read ? walk_resize(walker, read, code->width) : NULL;
+	return read ? term_resized(&walker->walk->terms, read, code->width) : NULL;
 }
 
 /* Writes the result of an atomic update, which is one access with its read. */
@@ -313,8 +314,8 @@ static void walk_access_exchange_terms(struct walker *walker, const struct code 
 	if (read || expected->op != TERM_CONSTANT || wanted->op != TERM_CONSTANT) {
 		struct term *before = read ? read : term_constant(arena, code->width, old);
 
-		equal = walk_comparison_term(arena, LLVMIntEQ, before, expected);
-		written = walk_selection_term(arena, equal, wanted, before);
+		equal = term_comparison(arena, LLVMIntEQ, before, expected);
+		written = term_selection(arena, equal, wanted, before);
 	}
 	walk_set_term(walker, code->to, read);
 	walk_set_term(walker, code->to + 1, equal);

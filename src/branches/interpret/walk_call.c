@@ -107,9 +107,8 @@ static bool walk_call_open_size(struct walker *walker, const struct code *code, 
 	if (!is_size || !size || size->op == TERM_CONSTANT || size->is_pinned || !size->value)
 		return false;
 	(void)walk_pin(walker, EVENT_VALUE,
-		walk_comparison_term(arena, LLVMIntULT,
-			walk_binary_term(
-				arena, LLVMSub, size, term_constant(arena, size->width, 1)),
+		term_comparison(arena, LLVMIntULT,
+			term_binary(arena, LLVMSub, size, term_constant(arena, size->width, 1)),
 			term_constant(arena, size->width, size->value)),
 		code);
 	return true;
@@ -242,14 +241,15 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	struct function *callee =
 		has_returned ? NULL : walk_call_callee_of(walker, code, registers[code->a]);
 	struct library_walk *library = walker->room->library;
-	enum step step;
 	const bool is_followed = code->reads && !has_returned;
+	const bool makes_terms = walker->mode & WALK_EVENTS && !has_returned;
+	enum step step;
 	bool is_noted;
 
-	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
+	if (makes_terms && !code->sub)
 		walk_call_pin_callee(walker, code);
 	if (callee) {
-		if (walker->mode & WALK_EVENTS && callee->is_excluded)
+		if (makes_terms && callee->is_excluded)
 			/* Excluded on purpose: not counted as unknown */
 			walk_call_pin_arguments(walker, code, true);
 		return walk_call_inside(walker, code, callee);
@@ -262,16 +262,16 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (!has_returned && walk_call_has_point(walker, code))
 		walk_settle(walker);
 	is_noted = !has_returned && !is_followed && walk_call_note_reads(walker, code, registers);
-	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed && code->is_used)
+	if (makes_terms && !is_followed && code->is_used)
 		walk_call_pin_arguments(walker, code, is_noted);
-	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
+	if (makes_terms && code->outcome)
 		walk_note_entry(walker, code, registers);
 	if (code->is_noreturn && !has_returned)
 		return walk_wait_outside(walker);
 	step = walk_report_results(walker, code, registers);
 	if (step != STEP_NEXT)
 		return step;
-	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
+	if (makes_terms && !is_followed)
 		walk_call_note_effect(walker, code, registers);
 	if (walker->mode & WALK_SHARING && walker->is_live && !has_returned &&
 		(code->sub || code->writes_bytes))
@@ -279,16 +279,11 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (code->allocates && !has_returned)
 		walk_note_allocation(walker, code, registers);
 	frame->addresses = 0;
-	if (walker->mode & WALK_EVENTS && !has_returned)
-		for (int32_t i = 0; i < code->b; i++)
-			walk_set_term(walker, code->to + i, NULL);
-	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome) {
-		struct term *outcome = walk_outcome(walker, code, registers);
-
-		if (outcome)
-			walk_set_term(walker, code->to, outcome);
-	}
-	if (walker->mode & WALK_EVENTS && is_followed)
+	for (int32_t i = 0; makes_terms && i < code->b; i++)
+		walk_set_term(walker, code->to + i, NULL);
+	if (makes_terms && code->outcome && code->to >= 0)
+		walk_set_term(walker, code->to, walk_outcome(walker, code, registers));
+	if (makes_terms && is_followed)
 		walk_library_result(walker, code, registers, library);
 	if (!code->normal)
 		return STEP_NEXT;

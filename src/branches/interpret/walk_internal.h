@@ -342,24 +342,12 @@ struct term *walk_table_term(struct walker *walker, const struct code *code);
 
 /* Called before a call that may perform or skip an operation. */
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Returns the term of the result after the call; NULL if the result is constant. */
+/* Returns the term of the result, which has a register, after the call; NULL if the result is constant. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
 /* Notes the comparison of a futex wait, which is part of the operation, as a read. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
-/* Returns the term of an operation. Both terms have one width. The result of constants is a
- * constant. */
-struct term *walk_binary_term(
-	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
-struct term *walk_comparison_term(
-	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
-/* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that of `no` elsewhere.
- * A constant condition gives one of them. */
-struct term *walk_selection_term(
-	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
-/* Returns the term with 64 bits. */
-struct term *walk_extended_term(struct term_arena *arena, struct term *term, bool is_signed);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code);
 /* Returns the term of a funnel shift by a constant amount. */
@@ -415,10 +403,6 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 
 /* Returns the term of a computed value, in a symbolic frame; NULL if the operands have no terms. */
 struct term *walk_derive(struct walker *walker, const struct code *code, uint64_t value);
-struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
-/* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
-struct term *walk_bytes_term(
-	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes);
 /* Grows `visits` to all branches known by now. */
 void walk_open_visits(struct walker *walker);
 /* Notes the outcome of a branch (the index of the edge), or of a select (0 or 1). */

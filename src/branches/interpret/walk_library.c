@@ -198,7 +198,7 @@ static void walk_library_read_terms(struct walker *walker, const struct code *ca
 			walker->out->events[walker->out->count - 1].access.argument = number;
 		for (; walk_library_begin(library, piece) < done + bytes; piece++)
 			if (term)
-				of->terms[piece] = walk_bytes_term(walker, term,
+				of->terms[piece] = term_bytes(&walker->walk->terms, term,
 					walk_library_begin(library, piece) - done,
 					walk_library_least(bytes, library->piece_bytes));
 	}
@@ -269,7 +269,6 @@ enum step walk_library_read(struct walker *walker, const struct code *call,
 
 /* The result of a call, and the condition under which the modelled bytes determine it. */
 struct library_answer {
-	struct walker *walker;
 	struct term_arena *arena;
 	uint32_t width;
 	struct term *value, *is_known;
@@ -284,8 +283,8 @@ static struct term *walk_library_number(const struct library_answer *answer, uin
 static void walk_library_decide(
 	struct library_answer *answer, struct term *condition, struct term *value)
 {
-	answer->value = walk_selection_term(answer->arena, condition, value, answer->value);
-	answer->is_known = walk_selection_term(
+	answer->value = term_selection(answer->arena, condition, value, answer->value);
+	answer->is_known = term_selection(
 		answer->arena, condition, term_constant(answer->arena, 1, 1), answer->is_known);
 }
 
@@ -313,11 +312,11 @@ static void walk_library_add_byte(struct library_answer *answer, const struct co
 	const bool is_search = call->reads->kind == LIBRARY_FIND;
 
 	walk_library_decide(answer,
-		walk_comparison_term(arena, LLVMIntEQ, byte, term_constant(arena, 8, 0)),
+		term_comparison(arena, LLVMIntEQ, byte, term_constant(arena, 8, 0)),
 		walk_library_number(answer, is_search ? 0 : i));
 	if (is_search) /* the byte to search for is pinned */
 		walk_library_decide(answer,
-			walk_comparison_term(arena, LLVMIntEQ, byte,
+			term_comparison(arena, LLVMIntEQ, byte,
 				term_constant(arena, 8, (uint8_t)registers[call->operands[1]])),
 			walk_library_number(answer, of->arguments[0].address + i));
 }
@@ -332,7 +331,7 @@ static struct term *walk_library_swap(const struct library_answer *answer, struc
 	like.value = __builtin_bswap64(piece->value);
 	if (piece->op == TERM_CONSTANT)
 		return term_constant(answer->arena, 64, like.value);
-	like.a = walk_resize(answer->walker, piece, 64);
+	like.a = term_resized(answer->arena, piece, 64);
 	return term_make(answer->arena, &like);
 }
 
@@ -341,7 +340,7 @@ static void walk_library_add_pieces(struct library_answer *answer, const struct 
 	int64_t result, struct term *a, struct term *b)
 {
 	struct term_arena *arena = answer->arena;
-	struct term *is_same = walk_comparison_term(arena, LLVMIntEQ, a, b);
+	struct term *is_same = term_comparison(arena, LLVMIntEQ, a, b);
 	/* C defines only the sign, and for bcmp() only zero. */
 	struct term *difference = walk_library_number(answer, result ? (uint64_t)result : 1);
 
@@ -349,19 +348,19 @@ static void walk_library_add_pieces(struct library_answer *answer, const struct 
 		!read->is_string)
 		return;
 	if (read->kind == LIBRARY_COMPARE)
-		difference = walk_selection_term(arena,
-			walk_comparison_term(arena, LLVMIntULT, walk_library_swap(answer, a),
+		difference = term_selection(arena,
+			term_comparison(arena, LLVMIntULT, walk_library_swap(answer, a),
 				walk_library_swap(answer, b)),
 			walk_library_number(answer, result < 0 ? (uint64_t)result : UINT64_MAX),
 			walk_library_number(answer, result > 0 ? (uint64_t)result : 1));
 	if (read->is_string)
 		walk_library_decide(answer,
-			walk_comparison_term(arena, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a,
+			term_comparison(arena, LLVMIntEQ, b->op == TERM_CONSTANT ? b : a,
 				term_constant(arena, 8, 0)),
 			walk_library_number(answer, 0));
-	answer->value = walk_selection_term(arena, is_same, answer->value, difference);
+	answer->value = term_selection(arena, is_same, answer->value, difference);
 	answer->is_known =
-		walk_selection_term(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
+		term_selection(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
 }
 
 /* Adds the case that the limit is at most i and no earlier byte differs: then the result is 0.
@@ -370,7 +369,7 @@ static void walk_library_end(
 	struct library_answer *answer, const struct library_walk *of, uint32_t i)
 {
 	walk_library_decide(answer,
-		walk_comparison_term(answer->arena, LLVMIntULE, of->limit_term,
+		term_comparison(answer->arena, LLVMIntULE, of->limit_term,
 			term_constant(answer->arena, of->limit_term->width, i)),
 		walk_library_number(answer, 0));
 }
@@ -400,8 +399,7 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 {
 	const struct library_read *read = call->reads;
 	const uint64_t value = registers[call->to];
-	struct library_answer answer = {
-		.walker = walker, .arena = &walker->walk->terms, .width = call->width};
+	struct library_answer answer = {.arena = &walker->walk->terms, .width = call->width};
 
 	if (!read->is_used || !walk_library_has_term(read, of))
 		return;

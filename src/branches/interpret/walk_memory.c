@@ -168,8 +168,8 @@ static struct term *walk_memory_read_shadow(struct walker *walker, const struct 
 	(void)walk_pin(
 		walker, EVENT_VALUE, shadow->when, code); /* NULL if always, or pinned already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
-		struct term *part = walk_bytes_term(
-			walker, shadow->term, (uint32_t)(address - shadow->address), bytes);
+		struct term *part = term_bytes(&walker->walk->terms, shadow->term,
+			(uint32_t)(address - shadow->address), bytes);
 
 		if (compute_mask(part->value ^ value, part->width) == 0)
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
@@ -242,7 +242,7 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 	if (term && term_is_fixed(term))
 		term = NULL;
 	if (term)
-		term = walk_resize(walker, term, 8 * bytes);
+		term = term_resized(&walker->walk->terms, term, 8 * bytes);
 	if (!walk_memory_is_event(walker, code, address, bytes)) {
 		walk_memory_write_shadow(
 			walker, walk_memory_key_of(code, address), bytes, value, term);

@@ -88,10 +88,9 @@ static struct term *walk_object_restrict_to_base(
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *is_same =
-		walk_comparison_term(arena, LLVMIntEQ, base, term_constant(arena, 64, base->value));
+		term_comparison(arena, LLVMIntEQ, base, term_constant(arena, 64, base->value));
 
-	return walk_selection_term(
-		arena, is_same, address, term_constant(arena, 64, address->value));
+	return term_selection(arena, is_same, address, term_constant(arena, 64, address->value));
 }
 
 /* Adds the event of an index. The event pins the address unless the base is symbolic or the address

@@ -79,7 +79,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	uint64_t value;
 
 	if (call->outcome > OUTCOME_BARRIER || !walker->is_live || walker->is_before ||
-		call->to < 0 || !LLVMGetFirstUse(call->value) ||
+		!LLVMGetFirstUse(call->value) ||
 		walker->frames[walker->frame_count - 1].function->is_excluded)
 		return NULL;
 	value = registers[call->to];
@@ -116,6 +116,6 @@ void walk_note_comparison(struct walker *walker, const struct record_op *op)
 		return;
 	walker->out->events[walker->out->count - 1].is_atomic = true;
 	(void)walk_pin(walker, EVENT_VALUE,
-		walk_comparison_term(arena, LLVMIntEQ, read, term_constant(arena, 32, expected)),
+		term_comparison(arena, LLVMIntEQ, read, term_constant(arena, 32, expected)),
 		&access);
 }

@@ -56,7 +56,7 @@ static void walk_perform_select_value(
 
 		if (term && code->width) {
 			walk_set_term(walker, code->to,
-				walk_selection_term(&walker->walk->terms, term,
+				term_selection(&walker->walk->terms, term,
 					walk_term_of(walker, code->b, code->width),
 					walk_term_of(walker, code->c, code->width)));
 		} else {

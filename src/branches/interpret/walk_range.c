@@ -45,7 +45,7 @@ static struct term *walk_range_is_within(
 {
 	struct term *length = walk_operand_term(walker, code->c);
 
-	return walk_comparison_term(&walker->walk->terms, LLVMIntULT,
+	return term_comparison(&walker->walk->terms, LLVMIntULT,
 		term_constant(&walker->walk->terms, length->width, location), length);
 }
 
@@ -80,7 +80,7 @@ static bool walk_range_open_length(struct walker *walker, const struct code *cod
 	}
 	most = term_constant(&walker->walk->terms, length->width, length->value + 1);
 	(void)walk_pin(walker, EVENT_VALUE,
-		walk_comparison_term(&walker->walk->terms, LLVMIntULT, length, most), code);
+		term_comparison(&walker->walk->terms, LLVMIntULT, length, most), code);
 	return true;
 }
 
@@ -146,7 +146,7 @@ static void walk_range_write_bytes(struct walker *walker, const struct range *ra
 		walker->when = walk_range_is_within(walker, &range->to.code, done + i);
 		walk_write_term(walker, &range->to.code, range->to.address + done + i, 1,
 			range->contents[done + i],
-			term ? walk_bytes_term(walker, term, i, 1) : NULL);
+			term ? term_bytes(&walker->walk->terms, term, i, 1) : NULL);
 	}
 }
 

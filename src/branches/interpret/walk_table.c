@@ -89,9 +89,9 @@ static struct term *walk_table_choose(
 
 		if (other == value)
 			continue;
-		is_there = walk_comparison_term(arena, LLVMIntEQ, address,
+		is_there = term_comparison(arena, LLVMIntEQ, address,
 			term_constant(arena, 64, table->block->address + offset));
-		result = walk_selection_term(
+		result = term_selection(
 			arena, is_there, term_constant(arena, 8 * bytes, other), result);
 	}
 	return result;

@@ -21,32 +21,10 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
-struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width)
-{
-	struct term_like like = {.width = (uint8_t)width, .a = term, .sub = term->width};
-
-	if (term->width == width)
-		return term;
-	like.op = term->width < width ? CODE_ZERO_EXTEND : CODE_TRUNCATE;
-	like.value = compute_mask(term->value, width);
-	return term_make(&walker->walk->terms, &like);
-}
-
-struct term *walk_bytes_term(
-	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes)
-{
-	struct term_arena *arena = &walker->walk->terms;
-
-	if (first)
-		word = walk_binary_term(
-			arena, LLVMLShr, word, term_constant(arena, word->width, 8 * first));
-	return walk_resize(walker, word, 8 * bytes);
-}
-
 /* Returns a sum of 64 bits. The sum with the constant 0 is the other summand. */
 static struct term *walk_terms_sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
-	return b->op == TERM_CONSTANT && !b->value ? a : walk_binary_term(arena, LLVMAdd, a, b);
+	return b->op == TERM_CONSTANT && !b->value ? a : term_binary(arena, LLVMAdd, a, b);
 }
 
 /* Returns the index, sign-extended to 64 bits and multiplied by its scale. */
@@ -54,10 +32,10 @@ static struct term *walk_terms_scaled(struct walker *walker, const struct addres
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *index =
-		walk_extended_term(arena, walk_term_of(walker, of->operand, of->width), true);
+		term_extended(arena, walk_term_of(walker, of->operand, of->width), true);
 
 	return of->scale == 1 ? index
-			      : walk_binary_term(arena, LLVMMul, index,
+			      : term_binary(arena, LLVMMul, index,
 					term_constant(arena, 64, (uint64_t)of->scale));
 }
 

@@ -81,20 +81,16 @@ static uint64_t chunks_global_size(const struct sensitivity *analysis, uint32_t 
 						: (uint64_t)WINDOWS_TOGETHER * window;
 }
 
-/* The accesses of a window to one word, or its critical sections of one lock. */
+/* The accesses of a window to one word; for a lock, `writes` are its critical sections. */
 struct access_count {
-	uint64_t key; /* of slots.h: the word, or the address of the lock, plus one */
+	uint64_t
+		key; /* of slots.h: the word plus one, or the complement of the address of the lock */
 	uint64_t reads, writes;
 };
 
-/* Returns the number of terms that match reads with writes: per word, its reads times the square of
- * its writes. */
-static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
+static void chunks_count_accesses(
+	const struct walk *walk, const struct order_window *window, struct slots *counts)
 {
-	struct slots words = {0};
-	const struct access_count *counts;
-	uint64_t cost = 0;
-
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		for (uint32_t j = window->begin[i]; j < window->end[i]; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];
@@ -102,25 +98,16 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 
 			if (!event_is_access(event))
 				continue;
-			word = slots_add(&words, sizeof *word, (event->address >> 3) + 1);
+			word = slots_add(counts, sizeof *word, (event->address >> 3) + 1);
 			word->reads += event->kind == EVENT_READ;
 			word->writes += event->kind == EVENT_WRITE;
 		}
-	counts = words.items;
-	for (uint64_t i = 0; i < words.capacity; i++)
-		cost += counts[i].reads * counts[i].writes * counts[i].writes;
-	slots_release(&words);
-	return cost;
 }
 
-/* Returns the cost of locks: one term per pair of critical sections of one lock that overlap the
- * window. */
-static uint64_t chunks_cost_of_locks(const struct order *order, const struct order_window *window)
+static void chunks_count_sections(
+	const struct order *order, const struct order_window *window, struct slots *counts)
 {
 	const struct order_sections *index = &order->by_thread;
-	struct slots locks = {0};
-	const struct access_count *counts;
-	uint64_t cost = 0;
 
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint32_t j = order_sections_from(index, i, window->begin[i]);
@@ -132,22 +119,28 @@ static uint64_t chunks_cost_of_locks(const struct order *order, const struct ord
 				break;
 			if (section->end < window->begin[i])
 				continue;
-			lock = slots_add(&locks, sizeof *lock, section->lock + 1);
+			lock = slots_add(counts, sizeof *lock, ~section->lock);
+			lock->reads = 1;
 			lock->writes++;
 		}
-	counts = locks.items;
-	for (uint64_t i = 0; i < locks.capacity; i++)
-		cost += counts[i].writes * counts[i].writes;
-	slots_release(&locks);
-	return cost;
 }
 
+/* Estimates the number of terms. They match reads with writes: per word, its reads times the square
+ * of its writes. One term orders each pair of critical sections of one lock that overlap the window. */
 static bool chunks_is_too_large(
 	const struct sensitivity *analysis, const struct order_window *window)
 {
-	return chunks_cost_of(&analysis->walk, window) +
-		       chunks_cost_of_locks(&analysis->order, window) >
-	       COST_MOST;
+	struct slots counts = {0};
+	const struct access_count *items;
+	uint64_t cost = 0;
+
+	chunks_count_accesses(&analysis->walk, window, &counts);
+	chunks_count_sections(&analysis->order, window, &counts);
+	items = counts.items;
+	for (uint64_t i = 0; i < counts.capacity; i++)
+		cost += items[i].reads * items[i].writes * items[i].writes;
+	slots_release(&counts);
+	return cost > COST_MOST;
 }
 
 /* Shortens windows until the cost is below the limit. */

@@ -8,31 +8,17 @@
 #include "base/files/installed.h"
 
 /* The library stays loaded, as LLVM does not support unloading. */
-static const struct sensitivity_library *loaded;
-
-#define CALL(type, name, parameters, arguments)                                                    \
-	type sensitivity_##name parameters                                                         \
-	{                                                                                          \
-		return loaded->name arguments;                                                     \
-	}
-#define RUN(name, parameters, arguments)                                                           \
-	void sensitivity_##name parameters                                                         \
-	{                                                                                          \
-		loaded->name arguments;                                                            \
-	}
-#include "branches/solve/sensitivity.def"
-#undef RUN
-#undef CALL
+const struct sensitivity_library *sensitivity;
 
 int sensitivity_load(struct error *err)
 {
 	static const struct installed_library library = {"libraddle-branches.so",
 		"the packages libllvm19 and libz3-4", SENSITIVITY_ENTRY, RTLD_LOCAL};
 	sensitivity_entry *entry;
-	int status = loaded ? 0 : installed_load(&library, &entry, err);
+	int status = sensitivity ? 0 : installed_load(&library, &entry, err);
 
-	if (!loaded && status == 0)
-		loaded = entry(bug_report);
+	if (!sensitivity && status == 0)
+		sensitivity = entry(bug_report);
 	return status;
 }
 

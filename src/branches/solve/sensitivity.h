@@ -1,15 +1,15 @@
 /*
  * Schedule-sensitive branches of a recorded run. A *candidate* is a branch for which a random run
  * or the solver found a schedule that should take the other side. The command runs that schedule,
- * and sensitivity_check() judges whether the run did so. The method is TAME (Huang and Rauchwerger,
- * ESEC/FSE 2015); docs/branches.md lists the deviations.
+ * and check() judges whether the run did so. The method is TAME (Huang and Rauchwerger, ESEC/FSE
+ * 2015); docs/branches.md lists the deviations.
  *
  * The analysis is libraddle-branches.so, which needs LLVM and Z3 and is loaded only on demand.
  * Results are plain data.
  *
- * Life cycle: sensitivity_load(); sensitivity_open(); then sensitivity_next() until it returns false; for each
- * candidate a recorded run, sensitivity_check() and sensitivity_settle(); at last
- * sensitivity_close(). One thread makes all calls. The analysis has worker threads of its own.
+ * Life cycle: sensitivity_load(); open(); then next() until it returns false; for each candidate a
+ * recorded run, check() and settle(); at last close(). One thread makes all calls. The analysis has
+ * worker threads of its own.
  */
 #pragma once
 
@@ -151,7 +151,7 @@ struct sensitivity_options {
 	/* Locations that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_location *location);
-	/* Called regularly during sensitivity_next(). A result of false ends the search. May be
+	/* Called regularly during next(). A result of false ends the search. May be
 	 * NULL. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
 	void *context;
@@ -159,11 +159,6 @@ struct sensitivity_options {
 
 struct sensitivity;
 
-/* Loads the library, once. */
-int sensitivity_load(struct error *err);
-/* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
-int sensitivity_open(struct sensitivity **out, const struct run_record *record, const char *program,
-	const struct sensitivity_options *options, struct error *err);
 /* A run of the program under another schedule. */
 struct sensitive_run {
 	const struct run_record *record;
@@ -180,47 +175,13 @@ struct sensitive_trial {
 	const uint64_t *chosen; /* same as in struct sensitive_candidate */
 };
 
-/* Plans a run before the first sensitivity_next(). Returns false if further runs are not worth
- * their time. */
-bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
-/* Takes candidates from such a run. */
-void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
-/* Returns the next candidate; false: the search is over. Skips proven locations. */
-bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *out);
-
-/*
- * Called after the search. From now on sensitivity_take_run() takes runs with store buffers, whose
- * candidates (without schedules) sensitivity_next() returns. Returns the sites whose accesses are
- * scheduling points, as in struct sensitive_candidate; NULL if the run is analysed in parts.
- */
-const uint64_t *sensitivity_begin_buffered(struct sensitivity *analysis);
-
 enum sensitivity_verdict {
 	VERDICT_FLIPPED,
 	VERDICT_NOT_REACHED, /* the run did not reach the branch */
 	VERDICT_SAME	     /* the branch took the recorded side */
 };
 
-/* Judges whether the run flipped the last candidate. */
-enum sensitivity_verdict sensitivity_check(
-	struct sensitivity *analysis, const struct run_record *run);
-/* Gives the interleavings up to the last candidate in both runs. The caller releases both. */
-void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
-	struct sensitive_interleaving out[SENSITIVE_RUNS]);
-/* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its location. */
-void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
-
-/* Returns the sites that access memory, shared or not: a bit set over all sites, owned by the
- * analysis. */
-const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
-/*
- * Compares the path of any run of the program with the record. Notes the branches that took another
- * side while all branches before them had the same outcome. Returns false if a thread could not be
- * followed to its end.
- */
-bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *run);
-
-/* A branch that sensitivity_observe() found flipped. */
+/* A branch that observe() found flipped. */
 struct sensitive_observation {
 	enum sensitive_kind kind;
 	struct sensitive_location location; /* owned by the analysis, valid until the next call */
@@ -228,25 +189,59 @@ struct sensitive_observation {
 	bool is_proven;	  /* a run has confirmed an answer for this branch, too */
 	uint32_t count;	  /* number of such runs */
 };
-/* Returns false if `number` is out of range. */
-bool sensitivity_observed(
-	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
-/* Shortens the total time to this, counted from the beginning of the analysis; not 0. */
-void sensitivity_hurry(struct sensitivity *analysis, uint64_t time_ns);
-void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
-/* Returns false if a solver's thread still runs. Nothing was freed, and the process must end by
- * _exit(). */
-bool sensitivity_close(struct sensitivity *analysis);
+
+/* The functions of the library. */
+struct sensitivity_library {
+	/* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
+	int (*open)(struct sensitivity **out, const struct run_record *record, const char *program,
+		const struct sensitivity_options *options, struct error *err);
+	/* Plans a run before the first next(). Returns false if further runs are not worth their time. */
+	bool (*plan_run)(struct sensitivity *analysis, struct sensitive_trial *out);
+	/* Takes candidates from such a run. */
+	void (*take_run)(struct sensitivity *analysis, const struct sensitive_run *run);
+	/* Returns the next candidate; false: the search is over. Skips proven locations. */
+	bool (*next)(struct sensitivity *analysis, struct sensitive_candidate *out);
+	/*
+	 * Called after the search. From now on take_run() takes runs with store buffers, whose
+	 * candidates (without schedules) next() returns. Returns the sites whose accesses are
+	 * scheduling points, as in struct sensitive_candidate; NULL if the run is analysed in parts.
+	 */
+	const uint64_t *(*begin_buffered)(struct sensitivity *analysis);
+	/* Judges whether the run flipped the last candidate. */
+	enum sensitivity_verdict (*check)(
+		struct sensitivity *analysis, const struct run_record *run);
+	/* Gives the interleavings up to the last candidate in both runs. The caller releases both. */
+	void (*interleavings)(struct sensitivity *analysis, const struct run_record *run,
+		struct sensitive_interleaving out[SENSITIVE_RUNS]);
+	/* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its location. */
+	void (*settle)(struct sensitivity *analysis, enum sensitivity_verdict verdict);
+	/* Returns the sites that access memory, shared or not: a bit set over all sites, owned by the
+	 * analysis. */
+	const uint64_t *(*accesses)(struct sensitivity *analysis);
+	/*
+	 * Compares the path of any run of the program with the record. Notes the branches that took another
+	 * side while all branches before them had the same outcome. Returns false if a thread could not be
+	 * followed to its end.
+	 */
+	bool (*observe)(struct sensitivity *analysis, const struct run_record *run);
+	/* Returns false if `number` is out of range. */
+	bool (*observed)(
+		struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
+	/* Shortens the total time to this, counted from the beginning of the analysis; not 0. */
+	void (*hurry)(struct sensitivity *analysis, uint64_t time_ns);
+	void (*figures)(struct sensitivity *analysis, struct sensitivity_figures *out);
+	/* Returns false if a solver's thread still runs. Nothing was freed, and the process must end by
+	 * _exit(). */
+	bool (*close)(struct sensitivity *analysis);
+};
+
+/* The loaded library; NULL before sensitivity_load(). */
+extern const struct sensitivity_library *sensitivity;
+/* Loads the library, once. */
+int sensitivity_load(struct error *err);
 
 #define SENSITIVITY_ENTRY "raddle_sensitivity"
 typedef void sensitivity_bug(const char *condition, const char *file, int line);
 
-struct sensitivity_library {
-#define CALL(type, name, parameters, arguments) type(*name) parameters;
-#define RUN(name, parameters, arguments) void(*name) parameters;
-#include "branches/solve/sensitivity.def"
-#undef RUN
-#undef CALL
-};
 /* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef const struct sensitivity_library *sensitivity_entry(sensitivity_bug *bug);

@@ -127,6 +127,23 @@ static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_make(struct term_arena *arena, const struct term_like *like);
+/* These functions (term_operation.c) make the term of an operation. Both operands have one width. The
+ * result of constants is a constant. */
+struct term *term_binary(
+	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
+struct term *term_comparison(
+	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
+/* Returns a term with the value of `yes` where the condition, a term of one bit, is 1, and with that
+ * of `no` elsewhere. */
+struct term *term_selection(
+	struct term_arena *arena, struct term *condition, struct term *yes, struct term *no);
+/* Returns the term with 64 bits. */
+struct term *term_extended(struct term_arena *arena, struct term *term, bool is_signed);
+/* Returns the term with `width` bits: cut, or extended by zeros. */
+struct term *term_resized(struct term_arena *arena, struct term *term, uint32_t width);
+/* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
+struct term *term_bytes(
+	struct term_arena *arena, struct term *word, uint32_t first, uint32_t bytes);
 /* Returns false for an unsupported operation or a division by zero. */
 bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *out);
 /* Returns false for a term pinned before, or a constant. */

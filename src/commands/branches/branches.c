@@ -75,7 +75,7 @@ static void branches_reserve_time(struct branches_state *state)
 	const uint64_t left = branches_time_left(state);
 
 	if (left && state->failure_count)
-		sensitivity_hurry(state->analysis, left);
+		sensitivity->hurry(state->analysis, left);
 }
 
 /* Classifies the branch: makes random runs from it on until one fails. */
@@ -199,7 +199,7 @@ static int branches_confirm_candidate(struct branches_state *state,
 	struct sensitivity_figures figures;
 	int status;
 
-	sensitivity_figures(state->analysis, &figures);
+	sensitivity->figures(state->analysis, &figures);
 	request.steps_most = STEPS_FACTOR * figures.steps;
 	status = branches_run(state, &request, &run, err);
 	if (status == 0) {
@@ -213,11 +213,11 @@ static int branches_confirm_candidate(struct branches_state *state,
 		 * continues.
 		 */
 		const enum sensitivity_verdict verdict =
-			sensitivity_check(state->analysis, &run.record);
+			sensitivity->check(state->analysis, &run.record);
 
 		/* A second pass over the same run, to check that it behaves as it did first. */
 		if (state->options->samples && !state->trace->round)
-			(void)sensitivity_observe(state->analysis, &run.record);
+			(void)sensitivity->observe(state->analysis, &run.record);
 		if (verdict == VERDICT_FLIPPED)
 			status = branches_take_flipped(state, &request, candidate, &run, err);
 		else if (run.is_cut)
@@ -228,7 +228,7 @@ static int branches_confirm_candidate(struct branches_state *state,
 		else if (!*state->options->campaign.is_interrupted)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
 		branches_reserve_time(state);
-		sensitivity_settle(state->analysis, verdict);
+		sensitivity->settle(state->analysis, verdict);
 	}
 	recorded_release(&run);
 	return status;
@@ -265,10 +265,10 @@ static int branches_search_trace(struct branches_state *state, struct error *err
 	int status = branches_observe(state, err);
 
 	while (status == 0 && !*state->options->campaign.is_interrupted &&
-		sensitivity_next(state->analysis, &candidate)) {
+		sensitivity->next(state->analysis, &candidate)) {
 		struct sensitivity_figures figures;
 
-		sensitivity_figures(state->analysis, &figures);
+		sensitivity->figures(state->analysis, &figures);
 		(void)branches_report_progress(
 			state, &figures); /* the caller checks for the end of the time */
 		status = branches_confirm_candidate(state, &candidate, err);
@@ -319,11 +319,11 @@ static int branches_analyse(
 	state->trace = trace;
 	status = sensitivity_load(err);
 	if (status == 0)
-		status = sensitivity_open(
+		status = sensitivity->open(
 			&state->analysis, &trace->run.record, state->program, &options, err);
 	if (status < 0)
 		return status == ERROR_INTERRUPTED ? 0 : status;
-	sensitivity_figures(state->analysis, &figures);
+	sensitivity->figures(state->analysis, &figures);
 	if (!branches_is_repeated(state, figures.path)) {
 		status = branches_search_trace(state, err);
 		/* An interrupt does not invalidate what was shown before. */
@@ -331,10 +331,10 @@ static int branches_analyse(
 			status = 0;
 		if (status == 0 && state->options->samples && !trace->round)
 			status = branches_sample(state, err);
-		sensitivity_figures(state->analysis, &figures);
+		sensitivity->figures(state->analysis, &figures);
 		branches_add_figures(state->result, &figures);
 	}
-	if (!sensitivity_close(state->analysis))
+	if (!sensitivity->close(state->analysis))
 		state->result->has_left_thread = true;
 	return status;
 }

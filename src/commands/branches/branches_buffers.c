@@ -74,15 +74,15 @@ static void branches_buffers_take(
 {
 	struct sensitive_candidate candidate;
 
-	sensitivity_take_run(state->analysis,
+	sensitivity->take_run(state->analysis,
 		&(struct sensitive_run){&run->record, run->run.segments, run->run.segment_count});
-	while (sensitivity_next(state->analysis, &candidate)) {
+	while (sensitivity->next(state->analysis, &candidate)) {
 		const enum sensitivity_verdict verdict =
-			sensitivity_check(state->analysis, &run->record);
+			sensitivity->check(state->analysis, &run->record);
 
 		if (verdict == VERDICT_FLIPPED)
 			branches_buffers_add(state, &candidate, run, chosen);
-		sensitivity_settle(state->analysis, verdict);
+		sensitivity->settle(state->analysis, verdict);
 	}
 }
 
@@ -90,7 +90,7 @@ int branches_search_buffered(struct branches_state *state, struct error *err)
 {
 	const uint64_t end = branches_search_end_ns(state), begin = platform_monotonic_ns();
 	const uint64_t until = end > begin ? begin + (end - begin) / TIME_PART : begin;
-	const uint64_t *chosen = sensitivity_begin_buffered(state->analysis);
+	const uint64_t *chosen = sensitivity->begin_buffered(state->analysis);
 	int status = 0;
 
 	state->result->has_no_buffered_runs |= !chosen;

@@ -93,7 +93,7 @@ void branches_add_interleavings(
 		[SENSITIVE_RECORDED] = &state->trace->run.record, [SENSITIVE_FLIPPED] = run};
 	struct sensitive_interleaving reported[SENSITIVE_RUNS];
 
-	sensitivity_interleavings(state->analysis, run, reported);
+	sensitivity->interleavings(state->analysis, run, reported);
 	branch->called_from = reported[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
 		/* An interrupted analysis has not seen all steps. */

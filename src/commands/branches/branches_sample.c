@@ -43,7 +43,7 @@ static void branches_sample_take_observations(struct branches_state *state)
 	struct branches_result *result = state->result;
 	struct sensitive_observation seen;
 
-	for (uint32_t i = 0; sensitivity_observed(state->analysis, i, &seen); i++) {
+	for (uint32_t i = 0; sensitivity->observed(state->analysis, i, &seen); i++) {
 		struct observed_branch *item;
 
 		item = ARRAY_NEXT(result->observed, result->observed_count);
@@ -77,7 +77,7 @@ int branches_observe(struct branches_state *state, struct error *err)
 	int status = 0;
 
 	while (status == 0 && !branches_sample_is_over(state, begin_ns) &&
-		sensitivity_plan_run(state->analysis, &trial)) {
+		sensitivity->plan_run(state->analysis, &trial)) {
 		const struct record_request request = {.options = &state->options->campaign,
 			.like = record,
 			.chosen = trial.chosen,
@@ -91,7 +91,7 @@ int branches_observe(struct branches_state *state, struct error *err)
 
 		status = branches_run(state, &request, &run, err);
 		if (status == 0 && !run.is_cut)
-			sensitivity_take_run(
+			sensitivity->take_run(
 				state->analysis, &(struct sensitive_run){&run.record,
 							 run.run.segments, run.run.segment_count});
 		recorded_release(&run);
@@ -115,7 +115,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 		i++) {
 		const struct record_request request = {.options = &state->options->campaign,
 			.like = record,
-			.chosen = sensitivity_accesses(state->analysis),
+			.chosen = sensitivity->accesses(state->analysis),
 			.segments = segments,
 			.segment_count = branches_sample_draw_turns(
 				&rng, record->thread_count, steps, segments),
@@ -125,7 +125,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 		status = branches_run(state, &request, &run, err);
 		if (status == 0 && !*state->options->campaign.is_interrupted) {
 			state->result->samples_lost +=
-				!sensitivity_observe(state->analysis, &run.record);
+				!sensitivity->observe(state->analysis, &run.record);
 			state->result->samples++;
 			steps = (uint32_t)run.run.step_count + 1;
 		}

@@ -31,11 +31,11 @@ static int walk(struct campaign_options *options, bool is_checked, uint64_t *byt
 	if (status == 0)
 		status = sensitivity_load(&err);
 	if (status == 0)
-		status = sensitivity_open(&analysis, &run.record, options->argv[0], &plan, &err);
+		status = sensitivity->open(&analysis, &run.record, options->argv[0], &plan, &err);
 	if (status < 0)
 		return fail(options->argv[0], err.text);
-	sensitivity_figures(analysis, figures);
-	sensitivity_close(analysis);
+	sensitivity->figures(analysis, figures);
+	sensitivity->close(analysis);
 	*bytes = run.record.bytes;
 	recorded_release(&run);
 	if (figures->unfinished_threads)
