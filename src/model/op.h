@@ -109,7 +109,7 @@ struct pending_op {
 	/* COND_WAIT: op_second() of the mutex that the wait releases. FUTEX_WAIT: op_second() of the
 	 * variable of the word that the wait reads. FILE_CHANGE, FD_CLOSE: op_second()
 	 * of the file system, if the op also depends on its other calls. Memory on the heap: number of the
-	 * allocation site. 0: none. */
+	 * allocation site. SIGNAL_SEND, THREAD_CANCEL: index of the receiving thread plus 1. 0: none. */
 	uint16_t second;
 	object_name object; /* 0: no object */
 	uint64_t site : 56; /* return address in the target of the call that announced the op */

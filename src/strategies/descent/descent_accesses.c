@@ -93,6 +93,12 @@ static uint16_t descent_accesses_mutex(struct descent *descent, const struct dpo
 		       : descent_accesses_object(descent, descent->locks[lock], op->thread);
 }
 
+/* Returns dpor_op.second for an op that is aimed at the thread with index `second` - 1. */
+static uint16_t descent_accesses_receiver(const struct descent *descent, uint16_t second)
+{
+	return second <= descent->known ? descent->slot_of[second - 1] + 1 : 0;
+}
+
 void descent_set_op(struct descent *descent, uint32_t slot, const struct pending_op *pending)
 {
 	struct dpor_op *op = &descent->op[slot];
@@ -106,8 +112,10 @@ void descent_set_op(struct descent *descent, uint32_t slot, const struct pending
 		.flags = pending->flags,
 		.second = pending->second,
 		.thread = (uint8_t)slot};
+	if (op->second && dpor_is_aimed_at_threads(op))
+		op->second = descent_accesses_receiver(descent, op->second);
 	op->is_plain = dpor_is_plain(op);
-	descent->object[slot] = dpor_is_wide_access(op)
+	descent->object[slot] = dpor_is_wide_access(op) || dpor_is_aimed_at_threads(op)
 					? DESCENT_WIDE
 					: descent_accesses_object(descent, dpor_key(op), slot);
 	descent->mutex[slot] = descent_accesses_mutex(descent, op);

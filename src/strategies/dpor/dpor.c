@@ -74,6 +74,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
 		dpor->last_in_bucket[i] = DPOR_NONE;
 	dpor->last_wide = DPOR_NONE;
+	dpor->aimed_count = 0;
 	dpor->is_view_observed = false;
 	dpor_share_begin_run(dpor);
 }

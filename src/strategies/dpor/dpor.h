@@ -173,6 +173,7 @@ struct dpor {
 	/* Last steps by bucket. An op depends only on steps of its bucket and on *wide* steps. */
 	uint32_t last_in_bucket[DPOR_BUCKETS];
 	uint32_t last_wide;
+	uint32_t aimed_count; /* number of steps of the current run that are aimed at one thread */
 
 	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
 };
@@ -282,20 +283,35 @@ static inline bool dpor_is_exit(const struct dpor_op *op)
 	return op->kind == OP_PROCESS_EXIT;
 }
 
+/* A signal or a request for cancellation interrupts its receiver between any two ops. A fork copies what all threads
+ * have done. `second` is the receiver's slot plus 1; 0: all threads. */
+static inline bool dpor_is_aimed_at_threads(const struct dpor_op *op)
+{
+	return op->kind == OP_SIGNAL_SEND || op->kind == OP_THREAD_CANCEL ||
+	       op->kind == OP_PROCESS_FORK;
+}
+
+static inline bool dpor_is_aimed_at(const struct dpor_op *op, uint8_t slot)
+{
+	return dpor_is_aimed_at_threads(op) && (!op->second || op->second == slot + 1u);
+}
+
 static inline bool dpor_is_plain(const struct dpor_op *op)
 {
 	return !dpor_is_exit(op) && !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_second(op) &&
-	       !dpor_is_wide_access(op) && !dpor_is_sequential_fence(op);
+	       !dpor_is_wide_access(op) && !dpor_is_sequential_fence(op) &&
+	       !dpor_is_aimed_at_threads(op);
 }
 
 /* A wide op concerns more than its object. */
 static inline bool dpor_is_wide(const struct dpor_op *op)
 {
-	return !op->is_plain && (dpor_has_second(op) || dpor_is_wide_access(op) ||
-					dpor_is_exit(op) || dpor_is_sequential_fence(op));
+	return !op->is_plain &&
+	       (dpor_has_second(op) || dpor_is_wide_access(op) || dpor_is_exit(op) ||
+		       dpor_is_sequential_fence(op) || dpor_is_aimed_at_threads(op));
 }
 
-/* The op's bucket; 0: the op depends on no other op. */
+/* The op's bucket; 0: the op depends only on wide ops. */
 static inline uint64_t dpor_key(const struct dpor_op *op)
 {
 	uint8_t class;
@@ -303,10 +319,12 @@ static inline uint64_t dpor_key(const struct dpor_op *op)
 	if (op->is_plain)
 		return op->object;
 	class = dpor_class_of(op);
+	if (dpor_is_aimed_at_threads(op))
+		return OBJECT_THREAD;
 	return dpor_is_entangled(class) || dpor_is_exit(op) ? class : op->object;
 }
 
-/* Two plain ops with disjoint bits are independent. */
+/* Two plain ops with disjoint bits are independent. 0: the op depends only on wide ops. */
 static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -377,6 +395,8 @@ static inline struct dpor_op dpor_op_of(
 		buffer = thread;
 	else if (op.flags & OP_READ)
 		buffer = dpor->buffer_of[thread];
+	else if (op.second && dpor_is_aimed_at_threads(&op))
+		op.second = dpor_slot_of(dpor, op.second - 1u) + 1;
 	/* One word: a wide load of several freshly written small fields would stall the processor. */
 	rest = thread | (uint32_t)dpor_is_plain(&op) << 8 | buffer << 16 |
 	       (uint32_t)pending->untouched << 24;

@@ -21,6 +21,8 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
 
 	if (dpor_is_exit(a) || dpor_is_exit(b))
 		return true;
+	if (dpor_is_aimed_at(a, b->thread) || dpor_is_aimed_at(b, a->thread))
+		return true;
 	if (dpor_is_entangled(class_a) && class_a == class_b)
 		return true;
 	if (dpor_dependence_concerns_second_of(a, b) || dpor_dependence_concerns_second_of(b, a))

@@ -10,19 +10,25 @@ void dpor_widen(struct dpor *dpor)
 		dpor_clear_lanes(dpor_clock(dpor, step) + from);
 }
 
+static bool dpor_order_is_aimed_at_one(const struct dpor_op *op)
+{
+	return op->second && dpor_is_aimed_at_threads(op);
+}
+
 void dpor_enlist(struct dpor *dpor, uint32_t step)
 {
 	struct dpor_step *self = &dpor_steps(dpor)[step];
 	uint32_t *bucket = dpor_bucket(dpor, &self->op);
 
-	self->previous_in_bucket = self->wide = DPOR_NONE;
+	self->previous_in_bucket = DPOR_NONE;
+	self->wide = dpor->last_wide;
 	if (!bucket)
 		return;
 	self->previous_in_bucket = *bucket;
-	self->wide = dpor->last_wide;
 	*bucket = step;
 	if (dpor_is_wide(&self->op))
 		dpor->last_wide = step;
+	dpor->aimed_count += dpor_order_is_aimed_at_one(&self->op);
 }
 
 void dpor_strike(struct dpor *dpor, uint32_t step)
@@ -35,6 +41,7 @@ void dpor_strike(struct dpor *dpor, uint32_t step)
 	*bucket = self->previous_in_bucket;
 	if (dpor_is_wide(&self->op))
 		dpor->last_wide = self->wide;
+	dpor->aimed_count -= dpor_order_is_aimed_at_one(&self->op);
 }
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step)
@@ -74,13 +81,21 @@ static bool dpor_order_look_back_is_equal(const struct dpor_op *a, const struct 
 	       a->second == b->second && a->untouched == b->untouched;
 }
 
-/* Returns whether each earlier op that depends on `later` depends on `op`, too. Both ops are plain and
- * have one object, and `op` changes all bytes of it that `later` touches. */
+/* Returns whether each earlier op that depends on `later` depends on `op`, too, except ops that are aimed at the
+ * thread of `later`. Both ops are plain and have one object, and `op` changes all bytes of it that `later` touches. */
 static bool dpor_order_look_back_ends_at(const struct dpor_op *op, const struct dpor_op *later)
 {
 	return op->object == later->object && op->is_plain && later->is_plain &&
 	       !(op->flags & OP_READ) && !op->buffer && !(op->untouched & ~later->untouched) &&
 	       !(later->flags & ~op->flags & OP_SEQUENTIAL);
+}
+
+/* Ends the iteration, except for ops that are aimed at one thread. */
+static void dpor_order_end_look_back(const struct dpor *dpor, struct dpor_look_back *look)
+{
+	look->previous_in_bucket = look->all_below = DPOR_NONE;
+	if (!dpor->aimed_count)
+		look->wide = DPOR_NONE;
 }
 
 uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past)
@@ -94,10 +109,11 @@ uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, con
 			continue;
 		if (step->op.thread != look->op->thread && step->ordinal > past[step->op.thread])
 			return at;
-		if (dpor_order_look_back_ends_at(&step->op, look->op) ||
-			(step->op.thread == look->op->thread &&
-				dpor_order_look_back_is_equal(&step->op, look->op)))
+		if (step->op.thread == look->op->thread &&
+			dpor_order_look_back_is_equal(&step->op, look->op))
 			return DPOR_NONE;
+		if (dpor_order_look_back_ends_at(&step->op, look->op))
+			dpor_order_end_look_back(dpor, look);
 	}
 	return DPOR_NONE;
 }
@@ -107,10 +123,7 @@ void dpor_look_back_join(
 {
 	dpor_clock_join(dpor, clock, dpor_clock(dpor, step));
 	if (dpor_order_look_back_ends_at(&dpor_steps(dpor)[step].op, look->op))
-		*look = (struct dpor_look_back){.op = look->op,
-			.previous_in_bucket = DPOR_NONE,
-			.wide = DPOR_NONE,
-			.all_below = DPOR_NONE};
+		dpor_order_end_look_back(dpor, look);
 }
 
 /* Returns dpor_step.nesting. A failed try counts as an acquisition, which only costs runs. */

@@ -188,11 +188,6 @@ void dpor_note_left(struct dpor *dpor, const struct schedule_view *view)
 	dpor->left_enabled = dpor_enabled_slots(dpor, view) & dpor->left_slots;
 }
 
-static bool dpor_races_has_ended(struct dpor *dpor)
-{
-	return dpor->last_wide != DPOR_NONE && dpor_is_exit(&dpor_steps(dpor)[dpor->last_wide].op);
-}
-
 /* The pending op becomes a virtual last step of the run. */
 static uint32_t dpor_races_step_left(struct dpor *dpor, uint8_t slot)
 {
@@ -206,7 +201,7 @@ static uint32_t dpor_races_step_left(struct dpor *dpor, uint8_t slot)
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
 		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
 		.previous_in_bucket = bucket ? *bucket : DPOR_NONE,
-		.wide = bucket || dpor_races_has_ended(dpor) ? dpor->last_wide : DPOR_NONE,
+		.wide = dpor->last_wide,
 	};
 	return number;
 }

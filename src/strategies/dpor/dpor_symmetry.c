@@ -184,6 +184,7 @@ void dpor_symmetry_note(struct dpor *dpor, const struct schedule_view *view, uin
 	case OP_SIGNAL_SEND:
 	case OP_SIGNAL_WAIT:
 	case OP_CHILD_WAIT:
+	case OP_PROCESS_FORK:
 	case OP_FUTEX_WAIT:
 	case OP_FUTEX_BLOCK:
 	case OP_FUTEX_WAKE:

@@ -159,7 +159,8 @@ uint32_t dpor_bystander(
 
 		if (dpor_turns_is_racing(dpor, &op) && dpor_turns_is_contended(dpor, view, &op))
 			dpor->contended |= UINT64_C(1) << slot;
-		else if ((op.is_plain && !(dpor_key_bit(&op) & step->planned.keys)) ||
+		else if ((op.is_plain && step->planned.keys != UINT64_MAX &&
+				 !(dpor_key_bit(&op) & step->planned.keys)) ||
 			 dpor_turns_is_apart(dpor, step->wakeup, &op))
 			return dpor->index_of[slot];
 	}

@@ -150,15 +150,24 @@ __attribute__((constructor)) static void process_constructor(void)
 		process_fork_in_child); /* fails if memory is short */
 }
 
+/* Called before all work for a fork: other threads may run here. */
+static void process_fork_point(uint64_t site)
+{
+	if (engine_is_live() && engine_live_count() > 1)
+		engine_point(OP_PROCESS_FORK, NULL, site);
+	else
+		runtime_trace_call(CALL_FORK, site);
+	child_run_prepare_fork();
+}
+
 /* Forks: libc runs the pthread_atfork() handlers under a lock that detectors cannot see. */
 static pid_t process_fork_in_order(uint64_t site)
 {
 	static const char handlers;
 	pid_t pid;
 
-	child_run_prepare_fork();
+	process_fork_point(site);
 	engine_note(OP_MUTEX_LOCK, &handlers, site);
-	runtime_trace_call(CALL_FORK, site);
 	pid = REAL(fork)();
 	if (pid) {
 		family_forked(pid);
@@ -177,7 +186,7 @@ EXPORT pid_t _Fork(void)
 	pid_t pid;
 
 	ENTER();
-	child_run_prepare_fork();
+	process_fork_point(CALL_SITE);
 	process_fork_prepare();
 	pid = REAL(_Fork)();
 	if (pid == 0) {
@@ -224,9 +233,9 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	if (flags & CLONE_VM || !function)
 		return REAL(clone)(
 			function, stack, flags, argument, parent_id, thread_block, child_id);
+	process_fork_point(CALL_SITE);
 	cloned.function = function;
 	cloned.argument = argument;
-	child_run_prepare_fork();
 	process_fork_prepare();
 	pid = REAL(clone)(
 		process_clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);

@@ -24,6 +24,7 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 	struct engine_op op = {.kind = OP_SIGNAL_SEND,
 		.number = (uint16_t)signal,
 		.address = thread,
+		.second = thread ? (uint16_t)(thread->id.index + 1) : 0,
 		.site = site,
 		.deadline_ns = ENGINE_FOREVER};
 

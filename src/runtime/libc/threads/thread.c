@@ -318,6 +318,17 @@ void runtime_test_cancel_anywhere(void)
 		runtime_test_cancel();
 }
 
+static void thread_cancel_point(const struct engine_thread *thread, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_THREAD_CANCEL,
+		.address = thread,
+		.second = (uint16_t)(thread->id.index + 1),
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op);
+}
+
 EXPORT int pthread_cancel(pthread_t handle)
 {
 	ENTER();
@@ -325,7 +336,7 @@ EXPORT int pthread_cancel(pthread_t handle)
 
 	if (!thread)
 		return ESRCH;
-	engine_point(OP_THREAD_CANCEL, thread, CALL_SITE);
+	thread_cancel_point(thread, CALL_SITE);
 	if (thread->state != THREAD_ALIVE)
 		return 0;
 	thread->is_cancel_requested = true;
