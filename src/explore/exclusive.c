@@ -111,10 +111,11 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Returns whether the batch began while other processes of the target existed. */
+/* Returns whether the batch began while other processes of the target existed. The first run, which is the only one
+ * of a program without threads, is made alone. */
 static bool exclusive_ran_beside(const struct campaign *campaign)
 {
-	return campaign->worker_count > 1 &&
+	return campaign->worker_count > 1 && campaign->has_started &&
 	       (!campaign->exclusive.is_active ||
 		       (campaign->exclusive.since_ns && campaign->exclusive.reporting &&
 			       campaign->exclusive.reporting->begun_ns <
