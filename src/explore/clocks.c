@@ -3,12 +3,12 @@
  * do not agree with the virtual clock (docs/limits.md).
  *
  * Each of a program's schedules then fails. Therefore, if the first run of a campaign ends in a
- * verdict of the program about itself and has used time, the run is made once more with the real
- * clocks. If it passes, the campaign keeps the real clocks, and the failure does not count. Otherwise
- * the first run is made again with virtual time. Its failure then counts, because time is not its
- * reason.
+ * verdict of the program about itself and has used time, and the program's default order fails, too,
+ * the run is made once more with the real clocks. If it passes, the campaign keeps the real clocks,
+ * and the failure does not count. Otherwise the first run is made again with virtual time. Its
+ * failure then counts, because time is not its reason.
  *
- * A failure of a later run depends on the schedule. Its schedule is therefore repeated with the real
+ * If the default order passes, the failure depends on the schedule, like that of a later run. Its schedule is therefore repeated with the real
  * clocks: if the run follows that schedule to its end and does not fail in this way, and a run with
  * virtual time does, only the clocks make the difference. The campaign then makes this run again, and
  * all later ones, with the real clocks.
@@ -79,6 +79,33 @@ static uint64_t clocks_trial_ns(const struct campaign *campaign)
 	return time_ns && time_ns < CLOCKS_TRIAL_NS ? time_ns / 2 : CLOCKS_TRIAL_NS;
 }
 
+/* Runs the program in its default order, with virtual time. */
+static int clocks_run_default_order(
+	const struct campaign *campaign, bool *has_passed, struct error *err)
+{
+	const struct probe_plan plan = {.mode = REPLAY_EXACT};
+	struct probe_params params = {
+		.worker = campaign->workers[0].worker.params,
+		.settings = &campaign->program.settings,
+		.restart = RESTART_EXEC,
+		.run_limit_ns = clocks_trial_ns(campaign),
+		.is_interrupted = campaign->options->is_interrupted,
+	};
+	struct probe probe;
+	int result;
+
+	params.worker.output = OUTPUT_KEEP;
+	params.worker.reads_ours = false;
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = probe_run(&probe, &plan, err);
+	*has_passed = result == 0 && !probe.is_failure &&
+		      probe.worker.contract->outcome.kind == OUTCOME_PASSED;
+	probe_close(&probe);
+	return result;
+}
+
 static int clocks_try(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	campaign->clocks.state = CLOCKS_ON_TRIAL;
@@ -107,7 +134,7 @@ static int clocks_decide(struct campaign *campaign, struct campaign_worker *work
 }
 
 /* A failure with stalls is reported as one that depends on time. That of the first run has already been
- * tried with the real clocks. */
+ * tried with the real clocks, unless it depends on the schedule. */
 static bool clocks_may_be_doubted(
 	const struct campaign *campaign, const struct campaign_failure *caught)
 {
@@ -119,7 +146,8 @@ static bool clocks_may_be_doubted(
 	       campaign->has_started &&
 	       clocks_is_verdict((enum outcome_kind)failure->outcome.kind) &&
 	       !failure->stall_count && !failure->is_truncated &&
-	       failure->run_number != campaign->row.run_first;
+	       (failure->run_number != campaign->row.run_first ||
+		       campaign->clocks.has_default_order_passed);
 }
 
 enum clocks_ending { ENDED_SO, ENDED_OTHERWISE, ENDED_ELSEWHERE };
@@ -195,6 +223,7 @@ int clocks_take_report(struct campaign *campaign, struct campaign_worker *worker
 {
 	const struct outcome *outcome = &worker->worker.contract->outcome;
 	const bool has_failed = worker_is_failure(&worker->worker);
+	int result = 0;
 
 	/* No run has ended: it is made again. */
 	if (campaign->clocks.state == CLOCKS_DECIDED || worker != campaign->workers ||
@@ -202,11 +231,16 @@ int clocks_take_report(struct campaign *campaign, struct campaign_worker *worker
 		return 0;
 	if (campaign->clocks.state == CLOCKS_ON_TRIAL)
 		return clocks_decide(campaign, worker, has_failed, err);
-	if (has_failed && clocks_is_verdict((enum outcome_kind)outcome->kind) &&
-		clocks_may_be_tried(campaign, worker))
-		return clocks_try(campaign, worker, err);
 	campaign->clocks.state = CLOCKS_DECIDED;
-	return 0;
+	if (!has_failed || !clocks_is_verdict((enum outcome_kind)outcome->kind) ||
+		!clocks_may_be_tried(campaign, worker))
+		return 0;
+	if (worker->worker.contract->is_live)
+		result = clocks_run_default_order(
+			campaign, &campaign->clocks.has_default_order_passed, err);
+	if (result < 0 || campaign->clocks.has_default_order_passed)
+		return result;
+	return clocks_try(campaign, worker, err);
 }
 
 int clocks_end_trial(struct campaign *campaign, struct error *err)
