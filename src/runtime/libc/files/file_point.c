@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include "runtime/runtime.h"
 
 #define FILE_POINT_NUMBERS 4096 /* larger numbers count as closed */
+/* Two descriptors of one file are one object if the lower number is less than this one. */
+#define FILE_POINT_SAME_FILE 256
 
 struct file_call {
 	uint8_t kind; /* OP_NONE: the call is no interruption point */
@@ -48,6 +51,22 @@ static bool file_point_is_in_loader(uint64_t site)
 static bool file_point_is_fstat(long number, const long arguments[6])
 {
 	return number == SYS_newfstatat && arguments[3] & AT_EMPTY_PATH;
+}
+
+/* Returns the descriptor that stands for the file, the lowest one of it: calls on all of them concern one object. Each
+ * order of independent steps has the same one, because opens have one order only. */
+static int file_point_descriptor_of_file(int fd)
+{
+	const int end = fd < FILE_POINT_SAME_FILE ? fd : FILE_POINT_SAME_FILE;
+	struct stat file, other;
+
+	if (platform_call(SYS_fstat, fd, &file) < 0 || !S_ISREG(file.st_mode))
+		return fd;
+	for (int lower = STDERR_FILENO + 1; lower < end; lower++)
+		if (platform_call(SYS_fstat, lower, &other) == 0 && other.st_ino == file.st_ino &&
+			other.st_dev == file.st_dev)
+			return lower;
+	return fd;
 }
 
 uint16_t file_point_second(void)
@@ -90,8 +109,11 @@ void file_point(long number, const long arguments[6], uint64_t site)
 		return;
 	op.kind = call->kind;
 	op.call = call->call;
-	if (call->has_descriptor)
+	if (call->has_descriptor) {
 		op.number = fd_number((int)arguments[0]);
+		op.object = engine_object_name(
+			fd_object(file_point_descriptor_of_file((int)arguments[0])));
+	}
 	if (call->has_descriptor &&
 		(number == SYS_close || file_point_was_closed((int)arguments[0])))
 		op.second = file_point_second();
