@@ -377,7 +377,9 @@ LLVMValueRef decode_object_behind(LLVMValueRef pointer);
 /* Finds where the memory behind a pointer without a site lies. Returns false if unknown. */
 bool decode_location(struct decoder *decoder, LLVMValueRef pointer, uint8_t *location,
 	const struct constant_block **constant);
-void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
+void decode_local(struct decoder *decoder, LLVMValueRef instruction);
+void decode_access(struct decoder *decoder, LLVMValueRef instruction);
+void decode_address(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
 /* Decodes an instruction that is not computed: its result is recorded. */
 void decode_recorded(struct decoder *decoder, LLVMValueRef instruction);

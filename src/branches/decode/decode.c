@@ -119,64 +119,73 @@ uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, in
 	return SITE_NONE;
 }
 
+static void decode_stop(struct decoder *decoder, LLVMValueRef instruction)
+{
+	decode_add(decoder, CODE_STOP, instruction);
+}
+
+static void decode_landing(struct decoder *decoder, LLVMValueRef instruction)
+{
+	decode_add(decoder, CODE_LANDING, instruction)->site =
+		decode_site(decoder, instruction, SITE_LANDING, SITE_LANDING);
+}
+
+static void decode_fence(struct decoder *decoder, LLVMValueRef instruction)
+{
+	decode_add(decoder, CODE_REPORT, instruction)->site =
+		decode_site(decoder, instruction, SITE_FENCE, SITE_FENCE);
+}
+
+static void decode_unsupported(struct decoder *decoder, LLVMValueRef instruction)
+{
+	decode_unknown(decoder, instruction, "asm goto or va_arg");
+}
+
+/* Decodes an instruction that computes its result from its operands, if nothing records it. */
+static void decode_value(struct decoder *decoder, LLVMValueRef instruction)
+{
+	if (decode_site(decoder, instruction, SITE_RESULT, SITE_RESULT) != SITE_NONE)
+		decode_recorded(decoder, instruction);
+	else
+		decode_lanes(decoder, instruction);
+}
+
+/* By LLVMOpcode; NULL: decode_value(). */
+static void (*const decoders[])(struct decoder *decoder, LLVMValueRef instruction) = {
+	[LLVMRet] = decode_return,
+	[LLVMBr] = decode_end,
+	[LLVMSwitch] = decode_end,
+	[LLVMIndirectBr] = decode_unsupported,
+	[LLVMInvoke] = decode_call,
+	[LLVMUnreachable] = decode_stop,
+	[LLVMAlloca] = decode_local,
+	[LLVMLoad] = decode_access,
+	[LLVMStore] = decode_access,
+	[LLVMGetElementPtr] = decode_address,
+	[LLVMCall] = decode_call,
+	[LLVMSelect] = decode_select,
+	[LLVMVAArg] = decode_unsupported,
+	[LLVMExtractElement] = decode_element,
+	[LLVMInsertElement] = decode_element,
+	[LLVMShuffleVector] = decode_shuffle,
+	[LLVMExtractValue] = decode_member,
+	[LLVMInsertValue] = decode_member,
+	[LLVMFence] = decode_fence,
+	[LLVMAtomicCmpXchg] = decode_access,
+	[LLVMAtomicRMW] = decode_access,
+	[LLVMResume] = decode_stop,
+	[LLVMLandingPad] = decode_landing,
+	[LLVMCallBr] = decode_unsupported,
+};
+
 static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction)
 {
-	switch (LLVMGetInstructionOpcode(instruction)) {
-	case LLVMPHI:
-		return;
-	case LLVMBr:
-	case LLVMSwitch:
-		decode_end(decoder, instruction);
-		return;
-	case LLVMRet:
-		decode_return(decoder, instruction);
-		return;
-	case LLVMUnreachable:
-	case LLVMResume:
-		decode_add(decoder, CODE_STOP, instruction);
-		return;
-	case LLVMSelect:
-		decode_select(decoder, instruction);
-		return;
-	case LLVMExtractValue:
-	case LLVMInsertValue:
-		decode_member(decoder, instruction);
-		return;
-	case LLVMShuffleVector:
-		decode_shuffle(decoder, instruction);
-		return;
-	case LLVMExtractElement:
-	case LLVMInsertElement:
-		decode_element(decoder, instruction);
-		return;
-	case LLVMLandingPad:
-		decode_add(decoder, CODE_LANDING, instruction)->site =
-			decode_site(decoder, instruction, SITE_LANDING, SITE_LANDING);
-		return;
-	case LLVMCall:
-	case LLVMInvoke:
-		decode_call(decoder, instruction);
-		return;
-	case LLVMAlloca:
-	case LLVMLoad:
-	case LLVMStore:
-	case LLVMGetElementPtr:
-	case LLVMFence:
-	case LLVMAtomicRMW:
-	case LLVMAtomicCmpXchg:
-		decode_memory(decoder, instruction);
-		return;
-	case LLVMCallBr:
-	case LLVMIndirectBr:
-	case LLVMVAArg:
-		decode_unknown(decoder, instruction, "asm goto or va_arg");
-		return;
-	default:
-		if (decode_site(decoder, instruction, SITE_RESULT, SITE_RESULT) != SITE_NONE)
-			decode_recorded(decoder, instruction);
-		else
-			decode_lanes(decoder, instruction);
-	}
+	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+
+	if (opcode < sizeof decoders / sizeof *decoders && decoders[opcode])
+		decoders[opcode](decoder, instruction);
+	else
+		decode_value(decoder, instruction);
 }
 
 static void decode_number_registers(struct decoder *decoder)
@@ -249,7 +258,8 @@ static void decode_block(struct decoder *decoder, LLVMBasicBlockRef block)
 	uint32_t instructions = 0;
 
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-		decode_instruction(decoder, i);
+		if (!LLVMIsAPHINode(i)) /* the moves along edges replace it */
+			decode_instruction(decoder, i);
 		decoder->function->is_marked &=
 			!(LLVMIsACallInst(i) && LLVMGetTailCallKind(i) == LLVMTailCallKindMustTail);
 		instructions++;

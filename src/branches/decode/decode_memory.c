@@ -77,8 +77,13 @@ static bool decode_memory_set_type(struct decoder *decoder, struct code *code, L
 }
 
 /* Decodes a load, a store, an atomic update or a compare-exchange. */
-static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enum code_op op)
+void decode_access(struct decoder *decoder, LLVMValueRef instruction)
 {
+	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+	const enum code_op op = opcode == LLVMLoad	  ? CODE_LOAD
+				: opcode == LLVMStore	  ? CODE_STORE
+				: opcode == LLVMAtomicRMW ? CODE_UPDATE
+							  : CODE_EXCHANGE;
 	const bool is_atomic = op == CODE_UPDATE || op == CODE_EXCHANGE;
 	const unsigned count = op == CODE_LOAD ? 1 : op == CODE_EXCHANGE ? 3 : 2;
 	LLVMValueRef pointer = LLVMGetOperand(instruction, op == CODE_STORE ? 1 : 0);
@@ -184,7 +189,7 @@ static void decode_memory_add_address(
 }
 
 /* Decodes an address. A vector of addresses gets one code per lane. */
-static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
+void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 {
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 
@@ -204,7 +209,7 @@ static uint32_t decode_memory_site_of_local(const struct decoder *decoder, LLVMV
 	return site;
 }
 
-static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
+void decode_local(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef type = LLVMGetAllocatedType(instruction);
 	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
@@ -215,31 +220,4 @@ static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
 	code->site = site;
 	code->width = 64;
 	code->immediate = (int64_t)LLVMABISizeOfType(decoder->unit->layout, type);
-}
-
-void decode_memory(struct decoder *decoder, LLVMValueRef instruction)
-{
-	switch (LLVMGetInstructionOpcode(instruction)) {
-	case LLVMAlloca:
-		decode_local(decoder, instruction);
-		return;
-	case LLVMLoad:
-		decode_access(decoder, instruction, CODE_LOAD);
-		return;
-	case LLVMStore:
-		decode_access(decoder, instruction, CODE_STORE);
-		return;
-	case LLVMGetElementPtr:
-		decode_address(decoder, instruction);
-		return;
-	case LLVMFence:
-		decode_add(decoder, CODE_REPORT, instruction)->site =
-			decode_site(decoder, instruction, SITE_FENCE, SITE_FENCE);
-		return;
-	case LLVMAtomicRMW:
-		decode_access(decoder, instruction, CODE_UPDATE);
-		return;
-	default:
-		decode_access(decoder, instruction, CODE_EXCHANGE);
-	}
 }

@@ -1,47 +1,35 @@
 /* Translates instructions that compute, select or extract values. */
 #include "branches/decode/code.h"
 
+/* By LLVMOpcode; missing rows have the value CODE_BINARY. */
+static const uint8_t operations[] = {
+	[LLVMFAdd] = CODE_FLOAT,
+	[LLVMFSub] = CODE_FLOAT,
+	[LLVMFMul] = CODE_FLOAT,
+	[LLVMFDiv] = CODE_FLOAT,
+	[LLVMFRem] = CODE_FLOAT,
+	[LLVMFNeg] = CODE_FLOAT_NEGATE,
+	[LLVMICmp] = CODE_COMPARE,
+	[LLVMFCmp] = CODE_FLOAT_COMPARE,
+	[LLVMZExt] = CODE_ZERO_EXTEND,
+	[LLVMSExt] = CODE_SIGN_EXTEND,
+	[LLVMTrunc] = CODE_TRUNCATE,
+	[LLVMSIToFP] = CODE_FROM_SIGNED,
+	[LLVMUIToFP] = CODE_FROM_UNSIGNED,
+	[LLVMFPToSI] = CODE_TO_SIGNED,
+	[LLVMFPToUI] = CODE_TO_UNSIGNED,
+	[LLVMFPExt] = CODE_FLOAT_CONVERT,
+	[LLVMFPTrunc] = CODE_FLOAT_CONVERT,
+	[LLVMPtrToInt] = CODE_MOVE,
+	[LLVMIntToPtr] = CODE_MOVE,
+	[LLVMBitCast] = CODE_MOVE,
+	[LLVMFreeze] = CODE_MOVE,
+	[LLVMAddrSpaceCast] = CODE_MOVE,
+};
+
 static enum code_op decode_value_op_of(LLVMOpcode opcode)
 {
-	switch (opcode) {
-	case LLVMFAdd:
-	case LLVMFSub:
-	case LLVMFMul:
-	case LLVMFDiv:
-	case LLVMFRem:
-		return CODE_FLOAT;
-	case LLVMFNeg:
-		return CODE_FLOAT_NEGATE;
-	case LLVMICmp:
-		return CODE_COMPARE;
-	case LLVMFCmp:
-		return CODE_FLOAT_COMPARE;
-	case LLVMZExt:
-		return CODE_ZERO_EXTEND;
-	case LLVMSExt:
-		return CODE_SIGN_EXTEND;
-	case LLVMTrunc:
-		return CODE_TRUNCATE;
-	case LLVMSIToFP:
-		return CODE_FROM_SIGNED;
-	case LLVMUIToFP:
-		return CODE_FROM_UNSIGNED;
-	case LLVMFPToSI:
-		return CODE_TO_SIGNED;
-	case LLVMFPToUI:
-		return CODE_TO_UNSIGNED;
-	case LLVMFPExt:
-	case LLVMFPTrunc:
-		return CODE_FLOAT_CONVERT;
-	case LLVMPtrToInt:
-	case LLVMIntToPtr:
-	case LLVMBitCast:
-	case LLVMFreeze:
-	case LLVMAddrSpaceCast:
-		return CODE_MOVE;
-	default:
-		return CODE_BINARY;
-	}
+	return opcode < sizeof operations ? (enum code_op)operations[opcode] : CODE_BINARY;
 }
 
 static uint8_t decode_value_sub_of(LLVMValueRef instruction, enum code_op op)

@@ -20,25 +20,22 @@ static bool locations_ends_the_program(LLVMBasicBlockRef block)
 
 enum sensitive_kind locations_kind(const struct walk_event *event)
 {
-	switch (event->kind) {
-	case EVENT_ADDRESS:
-		return SENSITIVE_NULL;
-	case EVENT_TARGET:
-		return SENSITIVE_TARGET;
-	case EVENT_DIVISOR:
-		return SENSITIVE_DIVISOR;
-	case EVENT_INDEX:
-		return SENSITIVE_INDEX;
-	case EVENT_CHOICE:
-		return SENSITIVE_CHOICE;
-	default:
-		if (LLVMIsASwitchInst(event_instruction(event)))
-			return SENSITIVE_SWITCH;
-		return locations_ends_the_program(LLVMGetSuccessor(
-			       event_instruction(event), event->case_value ? 0 : 1))
-			       ? SENSITIVE_ASSERTION
-			       : SENSITIVE_BRANCH;
-	}
+	static const enum sensitive_kind kinds[] = {
+		[EVENT_ADDRESS] = SENSITIVE_NULL,
+		[EVENT_TARGET] = SENSITIVE_TARGET,
+		[EVENT_DIVISOR] = SENSITIVE_DIVISOR,
+		[EVENT_INDEX] = SENSITIVE_INDEX,
+		[EVENT_CHOICE] = SENSITIVE_CHOICE,
+	};
+
+	if (event->kind != EVENT_BRANCH)
+		return kinds[event->kind];
+	if (LLVMIsASwitchInst(event_instruction(event)))
+		return SENSITIVE_SWITCH;
+	return locations_ends_the_program(
+		       LLVMGetSuccessor(event_instruction(event), event->case_value ? 0 : 1))
+		       ? SENSITIVE_ASSERTION
+		       : SENSITIVE_BRANCH;
 }
 
 bool locations_is_asked(const struct walk_event *event)
