@@ -20,8 +20,6 @@ int investigate_with_accesses(struct investigation *investigation, struct failur
 int investigate_interruption_points(const struct investigation *investigation,
 	struct failure *failure, struct settings *settings, struct error *err);
 
-/* Time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
-uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs);
 bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs);
 
 /* Returns the time after which a run is abandoned because it takes much longer than a replay: at least `least_ns`, but

@@ -17,7 +17,8 @@
 /* Runs that follow minimising: a replay, the trace, and the search for a passing run. */
 #define RUNS_BEHIND (2 + PASSING_RUNS)
 
-uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
+/* Returns the time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
+static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
 {
 	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
 

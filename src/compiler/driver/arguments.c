@@ -40,7 +40,9 @@ bool arguments_takes_next(const char *option)
 	return arguments_is_one_of(option, options);
 }
 
-bool arguments_is_source(const char *input)
+/* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR.
+ * Assembler source does not count. */
+static bool arguments_is_source(const char *input)
 {
 	static const char *const suffixes[] = {".c", ".i", ".cc", ".cp", ".cxx", ".cpp", ".CPP",
 		".c++", ".C", ".ii", ".m", ".mi", ".mm", ".M", ".mii", ".bc", ".ll", NULL};

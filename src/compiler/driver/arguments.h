@@ -26,6 +26,3 @@ struct arguments_kind arguments_classify(char *const *argv);
 
 /* Returns whether the option takes the next argument as its value. */
 bool arguments_takes_next(const char *option);
-/* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR.
- * Assembler source does not count. */
-bool arguments_is_source(const char *input);

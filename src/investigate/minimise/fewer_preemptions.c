@@ -11,12 +11,6 @@ enum { OPTION_PREEMPTIONS, OPTION_RUNS };
 /* Batches grow while they take less than this time, so that the deadline is met. */
 #define BATCH_NS UINT64_C(20000000)
 
-bool fewer_preemptions_accept(
-	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure)
-{
-	return probe_shows(probe, failure) && fewer_preemptions_take(search, probe, failure);
-}
-
 bool fewer_preemptions_take(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure)
 {
@@ -80,7 +74,9 @@ int fewer_preemptions_search(
 		plan.batch =
 			batch < search->budget.runs - before ? batch : search->budget.runs - before;
 		result = probe_run(&probe, &plan, err);
-		if (result < 0 || fewer_preemptions_accept(search, &probe, failure) ||
+		if (result < 0 ||
+			(probe_shows(&probe, failure) &&
+				fewer_preemptions_take(search, &probe, failure)) ||
 			strategy_icb.search.is_exhausted(contract_strategy(probe.worker.contract)))
 			break;
 		if (platform_monotonic_ns() - start_ns < BATCH_NS)

@@ -33,13 +33,8 @@ struct fewer_preemptions {
  * switch away and one back, and each thread that moves one more. */
 bool fewer_preemptions_has_many_switches(const struct failure *failure);
 
-/* If the last run of `probe` shows the failure with fewer preemptions, or switches, it becomes
+/* If the last run of `probe`, which shows the failure, has fewer preemptions, or switches, it becomes
  * `failure`. */
-bool fewer_preemptions_accept(
-	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
-
-/* Same as fewer_preemptions_accept(), but without the test whether the run shows the failure, which the
- * caller has made by its own rule. */
 bool fewer_preemptions_take(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
 

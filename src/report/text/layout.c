@@ -56,7 +56,9 @@ static bool layout_is_joint(const char *at)
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
 }
 
-size_t next_piece(const char **text, unsigned width)
+/* Returns the length of the next piece of *text that fits into `width`; *text advances past the
+ * piece and blanks. */
+static size_t layout_next_piece(const char **text, unsigned width)
 {
 	const char *const start = *text;
 	const char *at = start, *blank = NULL, *joint = NULL;
@@ -111,7 +113,7 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 
 	do {
 		const char *piece = rest;
-		const size_t length = next_piece(&rest, width);
+		const size_t length = layout_next_piece(&rest, width);
 
 		strbuf_add(out, piece, length);
 		strbuf_adds(out, "\n");
@@ -132,7 +134,7 @@ static bool layout_add_row_line(struct strbuf *out, const struct report_style *s
 
 	for (unsigned i = 0; i < count; i++) {
 		const char *start = rest[i];
-		const size_t length = *start ? next_piece(&rest[i], widths[i]) : 0;
+		const size_t length = *start ? layout_next_piece(&rest[i], widths[i]) : 0;
 		unsigned used = 0;
 
 		for (size_t byte = 0; byte < length; byte++)

@@ -20,10 +20,6 @@ void add_coloured(
 
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
-/* Returns the next piece of *text that fits into `width`; *text advances past the piece and
- * blanks. */
-size_t next_piece(const char **text, unsigned width);
-
 /* Adds a paragraph: its first line continues at column `at`, the next ones start at `indent`. */
 void add_wrapped(struct strbuf *out, const struct report_style *style, const char *text,
 	unsigned at, unsigned indent);

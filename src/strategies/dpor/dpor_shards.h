@@ -21,7 +21,6 @@
 #include "strategies/dpor/dpor_symmetry.h"
 
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
-#define DPOR_SHARDS_MOST (1u << 20)
 /* Size of the set of raced objects (struct dpor, racy), in words of 64 bits. The set has one bit for each hash of a name.
  * If it is too small, unraced locks have the bits of raced ones, and the search delays threads that need no delay: two
  * successive runs then differ early, and checkpoints save little. */
