@@ -137,6 +137,16 @@ static size_t lookup_first_row(Dwarf_Lines *lines, size_t total, Dwarf_Addr star
 	return first;
 }
 
+/* Returns whether no instruction belongs to the row: the next one has the same address. Where a function is inlined,
+ * such rows have lines of its caller. */
+static bool lookup_is_empty_row(Dwarf_Lines *lines, size_t total, size_t row, Dwarf_Addr address)
+{
+	Dwarf_Addr next;
+
+	return row + 1 < total && !dwarf_lineaddr(dwarf_onesrcline(lines, row + 1), &next) &&
+	       next == address;
+}
+
 /* Notes lines in the function's own file. Returns false if there are too many for a short
  * function. */
 static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
@@ -155,7 +165,8 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 
 		if (dwarf_lineaddr(line, &address) || address >= end)
 			break;
-		if (dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0)
+		if (dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0 ||
+			lookup_is_empty_row(lines, total, i, address))
 			continue;
 		if (!lookup_note_line(numbers, count, number))
 			return false;
@@ -163,25 +174,26 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 	return true;
 }
 
-/* Returns whether the function is short. A function that was not inlined also has a line for its
- * end. */
-static bool lookup_is_short(Dwarf_Die *unit, Dwarf_Die *function)
+/* Returns the number of lines of statements if the function is short, else 0. A function that was not inlined also has
+ * a line for its end. */
+static unsigned lookup_short_lines(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	Dwarf_Die declaring_unit;
 	const char *file = symbols_die_path(function, DW_AT_decl_file, &declaring_unit);
-	const bool has_end = dwarf_tag(function) == DW_TAG_subprogram;
+	const unsigned frame_lines = dwarf_tag(function) == DW_TAG_subprogram ? 2 : 1;
 	int numbers[SHORT_LINES_ALL], declared = 0;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	unsigned count = 0;
 
 	if (!file || dwarf_decl_line(function, &declared))
-		return false;
+		return 0;
 	(void)lookup_note_line(numbers, &count, declared);
 	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0)
 		if (!lookup_note_range(unit, start, end, file, numbers, &count))
-			return false;
-	return count <= SHORT_LINES + (has_end ? 2u : 1u);
+			return 0;
+	count -= count > frame_lines ? frame_lines : count - 1;
+	return count <= SHORT_LINES ? count : 0;
 }
 
 /* Returns whether the function is a lambda. gcc gives those in functions no linkage name. */
@@ -277,7 +289,7 @@ static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dw
 		lookup_set_function(
 			symbols, frame, lookup_scope_name(function, module, frame->address));
 		lookup_name_lambda(symbols, frame, function);
-		frame->is_short = lookup_is_short(unit, function);
+		frame->short_lines = lookup_short_lines(unit, function);
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
 		frame = lookup_add_frame(lookup, frame->address);

@@ -31,9 +31,9 @@ struct symbols_frame {
 	const char *function; /* demangled */
 	const char *file;     /* path relative to the working folder if below it, else absolute */
 	unsigned line;
-	const char *module; /* base name of the object file */
-	bool is_short;	    /* the function has at most three lines of statements */
-	bool is_system;	    /* libc, libstdc++, the loader or raddle itself */
+	const char *module;   /* base name of the object file */
+	unsigned short_lines; /* lines of statements of a function that has at most three; else 0 */
+	bool is_system;	      /* libc, libstdc++, the loader or raddle itself */
 };
 
 /* Finds the frames of a code address, innermost first; at least one. `is_return_address`: looks up

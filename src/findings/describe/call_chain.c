@@ -15,9 +15,11 @@
 
 #define CHAIN_MAX 32
 #define CALLERS_KEPT 6
-/* A short function whose steps have one line is a wrapper in headers, as a constructor or destructor
- * that locks or unlocks only, or when at least this many locations call it. */
+/* A short function whose steps have one line is a wrapper if it is in a header, if at least this many locations call it,
+ * or if its steps are operations on objects of one class. The last kind is a constructor or destructor, or has lines for
+ * the call and its error only: the run may have ended before further steps of a longer function. */
 #define WRAPPER_CALLERS 3
+#define CALL_LINES 2
 /* The search for wrappers covers the last events of a trace only; this bounds the time that a long
  * trace takes. */
 #define WRAPPER_EVENTS 20000
@@ -28,7 +30,8 @@ struct wrapper {
 	unsigned count;
 	unsigned line; /* line of its first step */
 	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
-	bool does_more; /* than to lock or unlock */
+	enum object_class object; /* of its operations other than accesses to memory */
+	bool does_more; /* operations on objects of several classes, or accesses to memory */
 	UT_hash_handle hh;
 };
 
@@ -89,25 +92,34 @@ static uint64_t call_chain_line_key(const struct symbols_frame *frame)
 	return key;
 }
 
-static void call_chain_note_call(struct builder *builder, const struct symbols_frame *callee,
-	const struct symbols_frame *caller, bool does_more)
+static struct wrapper *call_chain_find_wrapper(
+	const struct builder *builder, const struct symbols_frame *frame)
 {
-	char *name = call_chain_wrapper_name(callee);
-	const uint64_t key = call_chain_line_key(caller);
+	FREE_SCOPED char *name = call_chain_wrapper_name(frame);
 	struct wrapper *wrapper;
 
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
-	if (wrapper) {
-		free(name);
-	} else {
-		wrapper = array_new(1, sizeof *wrapper);
-		wrapper->name = name;
-		wrapper->line = callee->line;
-		HASH_ADD_KEYPTR(
-			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
-	}
-	wrapper->has_more_lines |= wrapper->line != callee->line;
-	wrapper->does_more |= does_more;
+	return wrapper;
+}
+
+static struct wrapper *call_chain_add_wrapper(
+	struct builder *builder, const struct symbols_frame *frame)
+{
+	struct wrapper *wrapper = call_chain_find_wrapper(builder, frame);
+
+	if (wrapper)
+		return wrapper;
+	wrapper = array_new(1, sizeof *wrapper);
+	wrapper->name = call_chain_wrapper_name(frame);
+	wrapper->line = frame->line;
+	HASH_ADD_KEYPTR(hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
+	return wrapper;
+}
+
+static void call_chain_note_caller(struct wrapper *wrapper, const struct symbols_frame *caller)
+{
+	const uint64_t key = call_chain_line_key(caller);
+
 	for (unsigned i = 0; i < wrapper->count; i++)
 		if (wrapper->callers[i] == key)
 			return;
@@ -115,37 +127,51 @@ static void call_chain_note_call(struct builder *builder, const struct symbols_f
 		wrapper->callers[wrapper->count++] = key;
 }
 
-/* Returns whether the step is no part of a function that only locks or unlocks. */
-static bool call_chain_does_more(const struct trace_event *event)
+/* A wrapper makes operations on objects of one class. The object of a guard has members of its own, on the stack. */
+static void call_chain_note_object(struct wrapper *wrapper, const struct trace_event *event)
 {
-	switch (op_descriptions[event->kind].object) {
-	case OBJECT_MUTEX:
-	case OBJECT_RWLOCK:
-	case OBJECT_SPIN:
-	case OBJECT_SEM:
-		return false;
-	case OBJECT_MEMORY: /* an object of a lock has members of its own, on the stack */
-		return !trace_event_frame_at(event, event->address);
-	default:
-		return true;
+	const enum object_class object = op_descriptions[event->kind].object;
+
+	if (object == OBJECT_MEMORY) {
+		wrapper->does_more |= !trace_event_frame_at(event, event->address);
+		return;
+	}
+	wrapper->does_more |= wrapper->object && wrapper->object != object;
+	wrapper->object = object;
+}
+
+/* The outermost function of a chain has no known caller, such as the start function of a thread. It is no wrapper. */
+static void call_chain_note_event(struct builder *builder, const struct trace_event *event)
+{
+	struct call_chain chain;
+
+	call_chain_find_chain(builder, event, &chain);
+	for (unsigned at = 0; at < chain.count; at++) {
+		struct wrapper *wrapper;
+
+		if (!chain.frames[at].short_lines)
+			continue;
+		wrapper = call_chain_add_wrapper(builder, &chain.frames[at]);
+		wrapper->has_more_lines |= wrapper->line != chain.frames[at].line;
+		call_chain_note_object(wrapper, event);
+		if (at + 1 < chain.count)
+			call_chain_note_caller(wrapper, &chain.frames[at + 1]);
 	}
 }
 
 void builder_note_wrappers(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
+	const struct outcome *outcome = source->outcome;
 	const uint64_t count = source->event_count;
-	struct call_chain chain;
 
-	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++) {
-		const struct trace_event *event = &source->events[i];
-		const bool does_more = call_chain_does_more(event);
+	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++)
+		call_chain_note_event(builder, &source->events[i]);
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		const struct trace_event wait = {
+			.kind = outcome->waits[i].op, .site = outcome->waits[i].site};
 
-		call_chain_find_chain(builder, event, &chain);
-		for (unsigned at = 0; at + 1 < chain.count; at++)
-			if (chain.frames[at].is_short)
-				call_chain_note_call(builder, &chain.frames[at],
-					&chain.frames[at + 1], does_more);
+		call_chain_note_event(builder, &wait);
 	}
 }
 
@@ -193,17 +219,15 @@ static bool call_chain_is_structor(const char *function)
 
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame)
 {
-	struct wrapper *wrapper;
-	FREE_SCOPED char *name = NULL;
+	const struct wrapper *wrapper;
 
-	if (!frame->is_short || frame->is_system || !frame->file)
+	if (!frame->short_lines || frame->is_system || !frame->file)
 		return false;
-	name = call_chain_wrapper_name(frame);
-	HASH_FIND_STR(builder->wrappers, name, wrapper);
-	/* A function without callers is the start function of a thread, hence no wrapper. */
-	return wrapper && !wrapper->has_more_lines &&
+	wrapper = call_chain_find_wrapper(builder, frame);
+	return wrapper && wrapper->count && !wrapper->has_more_lines &&
 	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
-		       (!wrapper->does_more && call_chain_is_structor(frame->function)));
+		       (!wrapper->does_more && (frame->short_lines <= CALL_LINES ||
+						       call_chain_is_structor(frame->function))));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
