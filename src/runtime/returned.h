@@ -20,6 +20,9 @@ void returned_look_for_shadow(void);
 bool returned_note(void *block, uint64_t site);
 /* Implements engine_host.destroyed. */
 void returned_note_destroyed(const struct engine_op *op, size_t bytes);
+/* Decides whether the block has to leave its place if it grows to `bytes`: other threads that use its old address then
+ * fail. */
+bool returned_moves(void *block, size_t bytes);
 /* Called when the memory is allocated again. */
 void returned_given_out(const void *block, size_t bytes);
 /* Implements engine_host.used: ends the run if the op's object lies in a freed block, or

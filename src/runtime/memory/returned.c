@@ -22,6 +22,8 @@ void __libc_free(void *block);
 #define BYTES_MOST (64 << 10)
 /* Larger blocks are not held: a run would touch many pages, which the restart must restore. */
 #define HELD_MOST 1024
+/* Bytes of all blocks of a run that leave their place: each page that they touch has to be restored. */
+#define MOVED_MOST (16 << 10)
 /* Pointers of an object are near its beginning, and the search for them takes a nanosecond a word. */
 #define SPOILED_MOST 256
 #define MARK_WORDS 2
@@ -42,6 +44,7 @@ static struct {
 	struct returned_block blocks[BLOCKS];
 	uint8_t latest[LINES];
 	uint32_t count;
+	uint32_t moved_bytes;
 	bool is_busy; /* a signal handler has interrupted a call here */
 	bool has_held;
 } returned __attribute__((aligned(4096)));
@@ -202,6 +205,12 @@ static struct returned_block *returned_find_freed(uintptr_t start)
 	return NULL;
 }
 
+static bool returned_is_use_a_failure(void)
+{
+	return engine_live_count() > 1 && !shadow.scale &&
+	       !(runtime.contract->plan.tolerated >> OUTCOME_USE_AFTER_FREE & 1);
+}
+
 bool returned_note(void *block, uint64_t site)
 {
 	const uintptr_t start = (uintptr_t)block;
@@ -222,10 +231,27 @@ bool returned_note(void *block, uint64_t site)
 	if (!bytes || bytes > BYTES_MOST)
 		return false;
 	known = returned_add(start, bytes, site, OP_STORE);
-	if (engine_live_count() > 1 && !shadow.scale &&
-		!(runtime.contract->plan.tolerated >> OUTCOME_USE_AFTER_FREE & 1))
+	if (returned_is_use_a_failure())
 		returned_hold(known);
 	return known->is_held;
+}
+
+bool returned_moves(void *block, size_t bytes)
+{
+	size_t old_bytes;
+
+	if (!block || returned.moved_bytes == MOVED_MOST || !returned_is_wanted() ||
+		!returned_is_use_a_failure() || !returned_is_freed_by_glibc())
+		return false;
+	old_bytes = malloc_usable_size(block);
+	if (old_bytes >= bytes)
+		return false;
+	if (old_bytes > MOVED_MOST - returned.moved_bytes) {
+		returned.moved_bytes = MOVED_MOST;
+		return false;
+	}
+	returned.moved_bytes += (uint32_t)old_bytes;
+	return true;
 }
 
 void returned_given_out(const void *block, size_t bytes)

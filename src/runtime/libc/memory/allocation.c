@@ -246,10 +246,34 @@ static void allocation_drain(const void *block)
 	c11_forget((const void *)found.start, found.bytes);
 }
 
+/* A copy, and a free of the old block. */
+static void *allocation_grow(void *block, size_t bytes, uint64_t site)
+{
+	void *to;
+
+	if (heap_is_recording)
+		memory_freed(block, site);
+	to = NEXT(malloc)(bytes);
+	if (!to)
+		return NULL;
+	memcpy(to, block, malloc_usable_size(block));
+	if (heap_is_recording)
+		(void)allocation_moved(block, to, bytes, site);
+	else
+		(void)allocation_given(to, bytes);
+	if (!returned_note(block, site))
+		NEXT(free)(block);
+	return to;
+}
+
 EXPORT void *realloc(void *block, size_t bytes)
 {
 	if (__builtin_expect(allocation_is_early(block), 0))
 		return allocation_early_move(block, bytes);
+	if (returned_moves(block, bytes)) {
+		allocation_drain(block);
+		return allocation_grow(block, bytes, RETURN_SITE);
+	}
 	if (!heap_is_recording)
 		return allocation_given(NEXT(realloc)(block, bytes), bytes);
 	allocation_drain(block);
