@@ -316,7 +316,7 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 		interleaving_add_left_out(table, library, "step", " inside libraries", out);
 	if (private)
 		interleaving_add_left_out(
-			table, private, "access", " to memory of one thread at a time", out);
+			table, private, "step", " on memory or locks of one thread at a time", out);
 }
 
 static void interleaving_add_legend(const struct interleaving *table, struct strbuf *out)

@@ -136,15 +136,29 @@ static bool interleaving_rows_are_ordered(
 		       finding, first, second, OP_THREAD_JOIN, after, before, length);
 }
 
+/* The locks of a library have no declaration in the program. A thread that is blocked on one is of interest. */
+static bool interleaving_rows_is_unnamed_lock(
+	const struct finding *finding, const struct finding_step *step)
+{
+	if (!step->object[finding_short_name(step->object)])
+		return false;
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		if (finding->waits[i].object && !strcmp(finding->waits[i].object, step->object))
+			return false;
+	return true;
+}
+
 /*
- * Returns whether no access of another thread can change locations with this one: by its name, only
- * this thread accesses the memory, or one thread hands it to the next by creating or joining it.
+ * Returns whether the step is an access to memory or an operation on an object without a name, and can change places
+ * with no such step of another thread: by its name, only this thread uses the memory or object, or one
+ * thread hands it to the next by creating or joining it.
  */
 static bool interleaving_rows_is_private(const struct finding *finding, uint32_t number)
 {
 	const struct finding_step *step = &finding->steps[number];
 
-	if (!step->object || !interleaving_rows_is_access(step))
+	if (!step->object || !(interleaving_rows_is_access(step) ||
+				     interleaving_rows_is_unnamed_lock(finding, step)))
 		return false;
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		const struct finding_step *other = &finding->steps[i];
@@ -181,10 +195,11 @@ static uint32_t interleaving_rows_count(
 	return count;
 }
 
-/* The state of a new thread and the captures of its function have no name. */
+/* The state of a new thread, the captures of its function and the locks of libraries have no name. */
 static bool interleaving_rows_is_unnamed(const struct finding_step *step)
 {
-	return step->object && !strncmp(step->object, "(block of ", 10);
+	return step->object && (!strncmp(step->object, "(block of ", 10) ||
+				       step->object[finding_short_name(step->object)]);
 }
 
 static void interleaving_rows_drop_private(

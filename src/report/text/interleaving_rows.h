@@ -10,9 +10,9 @@
 
 enum interleaving_row {
 	ROW_SHOWN,
-	ROW_FOLDED,   /* inside the call of the step before, which shows the call */
-	ROW_LIBRARY,  /* inside a library */
-	ROW_PRIVATE,  /* an access to memory that no other thread accesses at that time */
+	ROW_FOLDED,  /* inside the call of the step before, which shows the call */
+	ROW_LIBRARY, /* inside a library */
+	ROW_PRIVATE, /* on memory, or an object without a name, that no other thread uses at that time */
 	ROW_REPEATED, /* a further turn of a loop whose first turn is shown */
 	ROW_MIDDLE,   /* in the middle of a long interleaving */
 };
@@ -20,9 +20,9 @@ enum interleaving_row {
 /*
  * Sets rows[i] for each step i of the finding. The table has at most style->steps_most rows, and
  * those of steps that the cause names, that are at one of few preemptions, or that are among the last
- * waits. Private accesses to memory without a name and further turns of loops are always left out; in
- * long tables, all other private accesses as well, and then steps in the middle: the end of a run
- * matters most.
+ * waits. Private steps on memory and objects without a name and further turns of loops are always left
+ * out; in long tables, all other private accesses as well, and then steps in the middle: the end of a
+ * run matters most.
  */
 void interleaving_choose_rows(const struct finding *finding, const struct report_style *style,
 	enum interleaving_row *rows);

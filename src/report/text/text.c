@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
 #include "report/text/block_names.h"
+#include "report/text/interleaving_rows.h"
 #include "report/text/layout.h"
 #include "report/text/text_stacks.h"
 
@@ -194,12 +195,14 @@ static void text_list_object(struct object_list *list, const char *object)
 static void text_report_objects(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
+	FREE_SCOPED enum interleaving_row *rows = array_new(finding->step_count + 1u, sizeof *rows);
 	struct object_list list = {.count = 0};
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		text_list_object(&list, finding->waits[i].object);
+	interleaving_choose_rows(finding, style, rows);
 	for (uint32_t i = finding->step_count; i--;)
-		if (!finding->steps[i].where.is_system)
+		if (!finding->steps[i].where.is_system && rows[i] != ROW_PRIVATE)
 			text_list_object(&list, finding->steps[i].object);
 	if (!list.count)
 		return;
