@@ -178,8 +178,8 @@ struct memory_known {
 /* Bits of contract_memory.points. A large program has 10^5 points; 128 KB fit into a second-level cache. */
 #define MEMORY_POINT_BITS (UINT32_C(1) << 20)
 
-/* Costs of profiling runs are classes: 0 for less than 64 private accesses, 1 for less than 128, and so on. The
- * class behind the last of these has no limit. */
+/* The cost of a profiling run is a class. A run of class 0 has made less than 64 accesses that are no points, one of
+ * class 1 less than 128, and so on up to class 6. Class 7 has all longer runs. */
 #define PROFILE_COST_ACCESSES 64u
 #define PROFILE_COST_MOST 6u
 
@@ -213,8 +213,8 @@ struct contract_memory {
 	uint32_t has_lost;   /* the table had no room for a variable */
 	uint32_t is_closed;  /* [host] no variable is added to the table any more */
 	uint32_t visits;
-	/* Cost of a profiling run, by the largest number of private accesses in a run of the campaign:
-	 * as noted, and by the last version (memory_prepare.c) */
+	/* The highest cost of a run of the campaign so far: as the runs noted it, and as of the last
+	 * version. It decides which runs are profiled (memory_prepare.c). */
 	uint32_t noted_cost;
 	uint32_t profile_cost;
 	uint32_t

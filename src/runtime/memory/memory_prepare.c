@@ -174,7 +174,7 @@ void memory_prepare_run(uint64_t number)
 	must_choose = is_new && memory_prepare_version(memory);
 	is_profile = memory_prepare_is_profile(memory, number, is_new);
 	memory->profile_runs += is_profile;
-	/* Sites rest only in runs of higher cost. */
+	/* A run of low cost has no resting sites, which would have to be turned on again. */
 	must_choose |= is_profile != memory->was_profile ||
 		       (is_profile && memory->noted_cost > PROFILE_COST_MOST);
 	if (must_choose) {

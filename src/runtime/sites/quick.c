@@ -36,8 +36,9 @@ static HOT_STATE struct {
 	struct contract_memory *memory;
 	void *race;
 	uint32_t watched; /* accesses that still go to memory.c */
-	uint32_t
-		accesses; /* of the run that are no points, rounded down to a power of two; PERIOD_FIRST at most */
+	/* Accesses of the run that are no points, rounded down to a power of two. The count ends at
+	 * PERIOD_FIRST. */
+	uint32_t accesses;
 	int32_t period; /* from the beginning of these accesses to the next ones */
 	/* No detector wants accesses that are no points: granules are used */
 	bool is_plain;
@@ -289,7 +290,7 @@ bool quick_has_reports(void)
 	return !quick.is_plain;
 }
 
-/* Notes the cost of a run that has made `accesses` private accesses. */
+/* Notes the cost of a run that has made this number of accesses to memory of one thread. */
 static void quick_note_cost(struct contract_memory *memory, uint32_t accesses)
 {
 	uint32_t cost = 0;
@@ -302,7 +303,8 @@ static void quick_note_cost(struct contract_memory *memory, uint32_t accesses)
 	}
 }
 
-/* A period has ended. The first one has parts, at whose ends the cost of the run is noted. */
+/* Called at the end of each period. The first period consists of parts; at the end of each part, the cost of the run
+ * is noted. */
 static void quick_end_period(void)
 {
 	struct contract_memory *memory = sites_memory();
