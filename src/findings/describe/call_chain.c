@@ -31,7 +31,9 @@ struct wrapper {
 	unsigned line; /* line of its first step */
 	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
 	enum object_class object; /* of its operations other than accesses to memory */
-	bool does_more; /* operations on objects of several classes, or accesses to memory */
+	unsigned flags;		  /* OP_ACQUIRE, OP_RELEASE: of these operations */
+	/* operations on objects of several classes, a whole critical section, or accesses to memory */
+	bool does_more;
 	UT_hash_handle hh;
 };
 
@@ -127,16 +129,21 @@ static void call_chain_note_caller(struct wrapper *wrapper, const struct symbols
 		wrapper->callers[wrapper->count++] = key;
 }
 
-/* A wrapper makes operations on objects of one class. The object of a guard has members of its own, on the stack. */
+/* A wrapper makes operations on objects of one class, and does not both acquire and release a lock. The object of a
+ * guard has members of its own, on the stack. */
 static void call_chain_note_object(struct wrapper *wrapper, const struct trace_event *event)
 {
 	const enum object_class object = op_descriptions[event->kind].object;
+	const unsigned section = OP_ACQUIRE | OP_RELEASE;
 
 	if (object == OBJECT_MEMORY) {
 		wrapper->does_more |= !trace_event_frame_at(event, event->address);
 		return;
 	}
-	wrapper->does_more |= wrapper->object && wrapper->object != object;
+	if (object != OBJECT_COND)
+		wrapper->flags |= op_descriptions[event->kind].flags & section;
+	wrapper->does_more |= (wrapper->object && wrapper->object != object) ||
+			      (wrapper->flags & section) == section;
 	wrapper->object = object;
 }
 
