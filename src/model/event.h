@@ -27,6 +27,8 @@ struct trace_event {
 	uint8_t order;	/* memory order of atomic accesses and fences, as C11 numbers them */
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
+	/* Takes the place of padding, which an initialiser need not clear: events are compared as bytes. */
+	uint8_t reserved[5];
 	/*
 	 * The frames of the calls under way, innermost first. `stack` is an address in the first frame, or below
 	 * it. frames[i] is the distance from there to the end of frame i, where the stack pointer is after the
