@@ -100,7 +100,7 @@ struct campaign {
 		enum clocks_state state;
 		enum outcome_kind kind; /* of the first run */
 		uint64_t begun_ns;	/* when the trial began */
-		/* the first run failed, and the program's default order passes */
+		/* the first run has failed, but the program passes in its default order */
 		bool has_default_order_passed;
 	} clocks;
 	/* notices that the user has received; each is given once */

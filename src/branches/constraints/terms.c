@@ -102,7 +102,7 @@ static Z3_ast terms_as_float(Z3_context z3, Z3_ast bits, uint32_t width)
 	return Z3_mk_fpa_to_fp_bv(z3, bits, terms_float_sort(z3, width));
 }
 
-/* By LLVMOpcode of floating-point numbers; FRem is not translated. */
+/* Operations on floating-point numbers, by LLVM opcode. The remainder (FRem) is not translated. */
 static Z3_ast (*const float_makers[])(Z3_context z3, Z3_ast rounding, Z3_ast a, Z3_ast b) = {
 	[LLVMFAdd] = Z3_mk_fpa_add,
 	[LLVMFSub] = Z3_mk_fpa_sub,

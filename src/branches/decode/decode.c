@@ -150,7 +150,7 @@ static void decode_value(struct decoder *decoder, LLVMValueRef instruction)
 		decode_lanes(decoder, instruction);
 }
 
-/* By LLVMOpcode; NULL: decode_value(). */
+/* Decoders of instructions, by LLVM opcode. decode_value() decodes the instructions that have no row. */
 static void (*const decoders[])(struct decoder *decoder, LLVMValueRef instruction) = {
 	[LLVMRet] = decode_return,
 	[LLVMBr] = decode_end,

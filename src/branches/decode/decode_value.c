@@ -1,7 +1,7 @@
 /* Translates instructions that compute, select or extract values. */
 #include "branches/decode/code.h"
 
-/* By LLVMOpcode; missing rows have the value CODE_BINARY. */
+/* Kinds of code, by LLVM opcode. Instructions without a row are binary operations (CODE_BINARY). */
 static const uint8_t operations[] = {
 	[LLVMFAdd] = CODE_FLOAT,
 	[LLVMFSub] = CODE_FLOAT,

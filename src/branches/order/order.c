@@ -69,7 +69,7 @@ static struct order_section *order_open_section(struct order *order, uint16_t th
 	return NULL;
 }
 
-/* Adds a section of the lock and thread of the event. */
+/* Adds a critical section to the lock that the event acquires, for the thread of the event. */
 static void order_add_section(struct order *order, const struct op_event *event, uint32_t begin,
 	uint32_t end, bool is_shared)
 {

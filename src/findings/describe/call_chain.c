@@ -32,7 +32,7 @@ struct wrapper {
 	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
 	enum object_class object; /* of its operations other than accesses to memory */
 	unsigned flags;		  /* OP_ACQUIRE, OP_RELEASE: of these operations */
-	/* operations on objects of several classes, a whole critical section, or accesses to memory */
+	/* it uses objects of several classes, contains a whole critical section, or accesses memory */
 	bool does_more;
 	UT_hash_handle hh;
 };

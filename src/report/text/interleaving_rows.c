@@ -136,7 +136,8 @@ static bool interleaving_rows_are_ordered(
 		       finding, first, second, OP_THREAD_JOIN, after, before, length);
 }
 
-/* The locks of a library have no declaration in the program. A thread that is blocked on one is of interest. */
+/* Returns whether the step uses an object without a declaration, such as a lock of a library. Objects on which a thread is
+ * blocked do not count, because they explain the failure. */
 static bool interleaving_rows_is_unnamed_lock(
 	const struct finding *finding, const struct finding_step *step)
 {

@@ -53,8 +53,8 @@ static bool file_point_is_fstat(long number, const long arguments[6])
 	return number == SYS_newfstatat && arguments[3] & AT_EMPTY_PATH;
 }
 
-/* Returns the descriptor that stands for the file, the lowest one of it: calls on all of them concern one object. Each
- * order of independent steps has the same one, because opens have one order only. */
+/* Returns the lowest descriptor of the file, which names the common object of calls on all its descriptors. The number is
+ * the same in all orders of independent steps, because no two opens are independent. */
 static int file_point_descriptor_of_file(int fd)
 {
 	const int end = fd < FILE_POINT_SAME_FILE ? fd : FILE_POINT_SAME_FILE;

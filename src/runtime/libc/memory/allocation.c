@@ -246,7 +246,7 @@ static void allocation_drain(const void *block)
 	c11_forget((const void *)found.start, found.bytes);
 }
 
-/* A copy, and a free of the old block. */
+/* Lets the block grow by a copy in new memory, and frees the old block. */
 static void *allocation_grow(void *block, size_t bytes, uint64_t site)
 {
 	void *to;

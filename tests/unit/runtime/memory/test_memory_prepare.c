@@ -3,7 +3,7 @@
 
 /* ---- sites that are on ---- */
 
-/* In a program of this cost: site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
+/* Makes six runs of a program of this cost. Site 0 writes what site 1 reads, site 2 is private, and site 3 never runs. */
 static void learn_sites_at_cost(uint32_t cost)
 {
 	memory->noted_cost = cost;
@@ -36,7 +36,7 @@ static void test_memory__cheap_programs_have_all_sites_on(void **state)
 	assert_false(is_on(2));
 }
 
-/* Two bits of cost: a quarter of the blocks is profiled, and sites are switched at their ends only. */
+/* At cost 2, a quarter of the blocks is profiled. Sites are switched only where such a block begins or ends. */
 static void test_memory__programs_of_some_cost_are_profiled_in_blocks(void **state)
 {
 	uint32_t profiles = 0;
