@@ -61,6 +61,9 @@ struct futex_pair {
 	uint32_t count;	       /* threads to wake on word */
 	uint32_t second_count; /* threads to requeue to second, or to wake on it */
 	uint32_t operation;    /* FUTEX_WAKE_OP */
+	/* op_second() of the variable that the call reads or changes: of the word, or of `second` with
+	 * FUTEX_WAKE_OP; 0: no access to memory is a step */
+	uint16_t variable;
 	uint64_t site;
 };
 

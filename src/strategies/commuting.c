@@ -35,7 +35,8 @@ static uint32_t commuting_bit_of(object_name object)
 
 static void commuting_note_other(struct commuting *commuting, const struct pending_op *op)
 {
-	commuting->is_opaque |= op->flags & OP_WIDE || op->kind == OP_FUTEX_WAIT;
+	commuting->is_opaque |=
+		op->flags & OP_WIDE || op->kind == OP_FUTEX_WAIT || op->kind == OP_FUTEX_WAKE;
 	if (!op->object)
 		return;
 	bitset_add(commuting->touched, commuting_bit_of(op->object));

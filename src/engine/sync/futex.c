@@ -291,11 +291,22 @@ static void futex_move(struct engine_thread *thread, const uint32_t *word)
 	}
 }
 
+static void futex_pair_point(const struct futex_pair *pair)
+{
+	struct engine_op op = {.kind = OP_FUTEX_WAKE,
+		.address = pair->word,
+		.second = pair->variable,
+		.site = pair->site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op);
+}
+
 long futex_requeue(const struct futex_pair *pair, const uint32_t *expected)
 {
 	uint32_t woken, moved = 0;
 
-	engine_point(OP_FUTEX_WAKE, pair->word, pair->site);
+	futex_pair_point(pair);
 	if (expected && *pair->word != *expected)
 		return -EAGAIN;
 	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
@@ -370,7 +381,7 @@ long futex_wake_op(const struct futex_pair *pair)
 
 	if ((pair->operation >> 24 & 15) > FUTEX_OP_CMP_GE)
 		return -ENOSYS;
-	engine_point(OP_FUTEX_WAKE, pair->word, pair->site);
+	futex_pair_point(pair);
 	if (!futex_apply(pair->second, pair->operation, &before))
 		return -ENOSYS;
 	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);

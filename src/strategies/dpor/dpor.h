@@ -257,12 +257,13 @@ static inline bool dpor_awaits_drain(const struct dpor_op *op)
 	return op->kind != OP_LOAD && op->kind != OP_ATOMIC_LOAD && op->kind != OP_DRAIN;
 }
 
-/* A wait on a condition variable releases a mutex and may reacquire it. A futex wait reads memory. A call on a descriptor whose
+/* A wait on a condition variable releases a mutex and may reacquire it. Some calls on a futex read or change memory. A call on a descriptor whose
  * number is or was closed depends on the calls that open files and may get the number. */
 static inline bool dpor_has_second(const struct dpor_op *op)
 {
-	return op->second && (dpor_class_of(op) == OBJECT_COND || op->kind == OP_FUTEX_WAIT ||
-				     op->kind == OP_FILE_CHANGE || op->kind == OP_FD_CLOSE);
+	return op->second &&
+	       (dpor_class_of(op) == OBJECT_COND || dpor_class_of(op) == OBJECT_FUTEX ||
+		       op->kind == OP_FILE_CHANGE || op->kind == OP_FD_CLOSE);
 }
 
 /* An access to memory beyond the eight bytes of its object. */

@@ -3,9 +3,9 @@
 
 static bool dpor_dependence_concerns_second_of(const struct dpor_op *a, const struct dpor_op *b)
 {
-	const uint8_t class = dpor_class_of(a) == OBJECT_COND ? OBJECT_MUTEX
-			      : a->kind == OP_FUTEX_WAIT      ? OBJECT_MEMORY
-							      : OBJECT_NOTHING;
+	const uint8_t class = dpor_class_of(a) == OBJECT_COND	 ? OBJECT_MUTEX
+			      : dpor_class_of(a) == OBJECT_FUTEX ? OBJECT_MEMORY
+								 : OBJECT_NOTHING;
 
 	if (!dpor_has_second(a))
 		return false;
