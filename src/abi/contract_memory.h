@@ -213,8 +213,8 @@ struct contract_memory {
 	uint32_t has_lost;   /* the table had no room for a variable */
 	uint32_t is_closed;  /* [host] no variable is added to the table any more */
 	uint32_t visits;
-	/* The highest cost of a run of the campaign so far: as the runs noted it, and as of the last
-	 * version. It decides which runs are profiled (memory_prepare.c). */
+	/* The cost class of the most expensive run so far decides how many runs are profiled. Runs note
+	 * it in noted_cost. The next version of the knowledge copies it to profile_cost, which applies. */
 	uint32_t noted_cost;
 	uint32_t profile_cost;
 	uint32_t

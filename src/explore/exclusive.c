@@ -111,8 +111,8 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Returns whether the batch began while other processes of the target existed. The first run, which is the only one
- * of a program without threads, is made alone. */
+/* Returns whether other processes of the target existed when the batch began. This is never so for the first run of a
+ * campaign, and a program without threads has only this run. */
 static bool exclusive_ran_beside(const struct campaign *campaign)
 {
 	return campaign->worker_count > 1 && campaign->has_started &&

@@ -22,8 +22,8 @@ int investigate_interruption_points(const struct investigation *investigation,
 
 bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs);
 
-/* Returns the time after which a run is abandoned because it takes much longer than a replay: at least `least_ns`, but
- * no more than the investigation allows. */
+/* Returns the time limit in ns of one run that is made to investigate a failure. The limit is several times the duration
+ * of a replay and at least `least_ns`, but never above the limit that holds for all runs of the investigation. */
 uint64_t investigate_run_limit(const struct investigation *investigation, uint64_t least_ns);
 /* If the minimised schedule does not repeat, the one that was found is kept. */
 int investigate_minimise_and_confirm(

@@ -260,7 +260,8 @@ static void reads_add_read(struct read_case *of)
 	uint64_t initial;
 
 	if (seen) {
-		/* The value that the thread saw or wrote in the same section is unchanged. */
+		/* The lock keeps other threads out, so the read sees the value of the thread's last access in this critical
+		 * section. */
 		solver_add(solver, Z3_mk_eq(solver->z3, solver_accessed(solver, of->read),
 					   solver_accessed(solver, seen)));
 		return;

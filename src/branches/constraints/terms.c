@@ -46,7 +46,7 @@ static Z3_ast terms_differ(Z3_context z3, Z3_ast a, Z3_ast b)
 	return Z3_mk_not(z3, Z3_mk_eq(z3, a, b));
 }
 
-/* By LLVMOpcode; NULL: not translated. */
+/* Z3's functions for binary operations, by LLVM opcode. Operations without a row are not translated. */
 static terms_maker *const binary_makers[] = {
 	[LLVMAdd] = Z3_mk_bvadd,
 	[LLVMSub] = Z3_mk_bvsub,

@@ -232,13 +232,14 @@ struct walked_thread {
 	struct walk_summary summary;
 };
 
-/* Returns whether the walk could not follow the thread to its end. */
+/* The walk interprets the bitcode of each thread of a recorded run. Returns whether it had to stop before the end of this
+ * thread. */
 static inline bool walk_is_unfinished(const struct walked_thread *thread)
 {
 	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
-/* Returns the number of the thread's events before the position. */
+/* Returns how many events of the thread have a smaller position in the run than `position`. */
 static inline uint64_t walk_events_before(const struct walked_thread *thread, uint64_t position)
 {
 	uint64_t low;
@@ -353,8 +354,8 @@ static inline const struct record_op *walk_op_of(const struct walk *walk, struct
 		       : NULL;
 }
 
-/* Moves *id to the event itself or the first event of a later thread, so that a loop visits the events
- * of all threads: for (id = {0}; walk_has_event(walk, &id); id.index++). */
+/* Serves as the condition of a loop over the events of all threads: for (id = {0}; walk_has_event(walk, &id); id.index++).
+ * If the thread of *id has no more events, *id moves to the first event of the next thread that has some. */
 static inline bool walk_has_event(const struct walk *walk, struct event_id *id)
 {
 	while (id->thread < walk->record->thread_count &&

@@ -26,7 +26,7 @@ enum step walk_outside_of_own(struct walker *walker)
 	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
 }
 
-/* Notes an access while several threads exist. */
+/* Notes or counts the access of the current instruction, as the purpose of the walk requires. */
 static void walk_access_note(
 	struct walker *walker, const struct code *code, uint64_t address, bool is_write)
 {
@@ -246,8 +246,8 @@ static void walk_access_write_new(
 		code->bytes);
 }
 
-/* Returns a term for the value that an atomic update reads from memory, with the width of the instruction. Returns NULL
- * if `old` is the only possible value in other schedules, too. */
+/* Returns a symbolic term for the value that an atomic update reads from memory. The recorded run has read `old`. If every
+ * schedule reads this value, no term is needed, and the function returns NULL. */
 static struct term *walk_access_read_updated(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t old)
 {

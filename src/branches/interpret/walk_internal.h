@@ -115,7 +115,8 @@ void walk_next_entry(struct walker *walker);
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
-/* Consumes the report of a site that reports no value. Only checked records have such reports. */
+/* Advances past the entry that the recorded program wrote at this site. The entry has no value; only records made for
+ * checks contain such entries. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
 /* Processes entries until code without bitcode calls or returns. */
 enum step walk_wait_outside(struct walker *walker);
@@ -265,7 +266,8 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 /* Returns a word's entry; `word` is an address divided by eight. NULL if never accessed. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 
-/* Notes an access while several threads exist. */
+/* Notes which thread has read or written the memory, to find the memory that threads share. Called while several threads
+ * exist. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
 /* Notes a write before the second thread exists. */

@@ -21,7 +21,7 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
-/* Returns a sum of 64 bits. The sum with the constant 0 is the other summand. */
+/* Returns the term of the sum a + b of 64 bits, which is `a` itself if `b` is the constant 0. */
 static struct term *walk_terms_sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
 	return b->op == TERM_CONSTANT && !b->value ? a : term_binary(arena, LLVMAdd, a, b);

@@ -125,8 +125,9 @@ static void chunks_count_sections(
 		}
 }
 
-/* Estimates the number of terms. They match reads with writes: per word, its reads times the square
- * of its writes. One term orders each pair of critical sections of one lock that overlap the window. */
+/* Estimates how many logical terms the solver would get for this window of the run, and returns whether they are too many.
+ * A word of memory that is read R times and written W times needs about R * W * W terms, which say which write each read
+ * sees. Each pair of critical sections of one lock needs one more term for the order of the two. */
 static bool chunks_is_too_large(
 	const struct sensitivity *analysis, const struct order_window *window)
 {

@@ -151,8 +151,8 @@ struct sensitivity_options {
 	/* Locations that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_location *location);
-	/* Called regularly during next(). A result of false ends the search. May be
-	 * NULL. */
+	/* The search for the next candidate calls this function regularly, so that the caller can show
+	 * progress. The function returns false to end the search. NULL: there is no such function. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
 	void *context;
 };
@@ -195,9 +195,10 @@ struct sensitivity_library {
 	/* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
 	int (*open)(struct sensitivity **out, const struct run_record *record, const char *program,
 		const struct sensitivity_options *options, struct error *err);
-	/* Plans a run before the first next(). Returns false if further runs are not worth their time. */
+	/* Before the first call of next(), runs of the program may show the other outcome of branches without the
+	 * solver. Writes the plan of such a run, or returns false if more runs are not worth their time. */
 	bool (*plan_run)(struct sensitivity *analysis, struct sensitive_trial *out);
-	/* Takes candidates from such a run. */
+	/* Adds the branches that a run planned by plan_run() has shown with another outcome to the candidates. */
 	void (*take_run)(struct sensitivity *analysis, const struct sensitive_run *run);
 	/* Returns the next candidate; false: the search is over. Skips proven locations. */
 	bool (*next)(struct sensitivity *analysis, struct sensitive_candidate *out);
@@ -207,7 +208,7 @@ struct sensitivity_library {
 	 * scheduling points, as in struct sensitive_candidate; NULL if the run is analysed in parts.
 	 */
 	const uint64_t *(*begin_buffered)(struct sensitivity *analysis);
-	/* Judges whether the run flipped the last candidate. */
+	/* Decides from the record of `run` whether the branch of the last candidate had the other outcome. */
 	enum sensitivity_verdict (*check)(
 		struct sensitivity *analysis, const struct run_record *run);
 	/* Gives the interleavings up to the last candidate in both runs. The caller releases both. */
@@ -227,7 +228,7 @@ struct sensitivity_library {
 	/* Returns false if `number` is out of range. */
 	bool (*observed)(
 		struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
-	/* Shortens the total time to this, counted from the beginning of the analysis; not 0. */
+	/* Reduces the time limit of the analysis to `time_ns`, which counts from its beginning and is not 0. */
 	void (*hurry)(struct sensitivity *analysis, uint64_t time_ns);
 	void (*figures)(struct sensitivity *analysis, struct sensitivity_figures *out);
 	/* Returns false if a solver's thread still runs. Nothing was freed, and the process must end by

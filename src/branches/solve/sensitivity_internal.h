@@ -64,8 +64,8 @@ struct chunk {
 	uint32_t first, last; /* threads */
 };
 
-/* Moves *id to the event itself or the first event of the window of a later thread, so that a loop
- * visits all events that are asked about: for (id = {0}; chunk_has_event(chunk, &id); id.index++). */
+/* Serves as the condition of a loop over the events of the window: for (id = {0}; chunk_has_event(chunk, &id); id.index++).
+ * If the thread of *id has no more events in the window, *id moves to the next thread that has some. */
 static inline bool chunk_has_event(const struct chunk *chunk, struct event_id *id)
 {
 	for (; id->thread <= chunk->last; *id = (struct event_id){(uint16_t)(id->thread + 1), 0}) {

@@ -11,7 +11,8 @@
 
 #define FREED_WORD UINT64_C(0x6b6b6b6b6b6b)
 
-/* Returns whether the address was probably computed from a pointer in freed memory: a member or an element. */
+/* Returns whether the program probably computed the address from FREED_WORD, which replaces the pointers in freed memory.
+ * The address then lies near FREED_WORD: it is that of a member or an array element. */
 static inline bool freed_word_gives(uint64_t address)
 {
 	return address - FREED_WORD + 4096 < 65536;

@@ -56,8 +56,8 @@ static bool layout_is_joint(const char *at)
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
 }
 
-/* Returns the length of the next piece of *text that fits into `width`; *text advances past the
- * piece and blanks. */
+/* Splits off the longest part of the text that fits into a line of `width` columns, and returns its length in bytes.
+ * *text then points behind this part and the blanks that follow it. */
 static size_t layout_next_piece(const char **text, unsigned width)
 {
 	const char *const start = *text;

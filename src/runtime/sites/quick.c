@@ -39,7 +39,7 @@ static HOT_STATE struct {
 	/* Accesses of the run that are no points, rounded down to a power of two. The count ends at
 	 * PERIOD_FIRST. */
 	uint32_t accesses;
-	int32_t period; /* from the beginning of these accesses to the next ones */
+	int32_t period; /* accesses of the current period, whose first ones go to memory.c */
 	/* No detector wants accesses that are no points: granules are used */
 	bool is_plain;
 	bool has_racy_sites; /* MEMORY_RACY_SITES: the site decides whether an access is a point */

@@ -16,15 +16,16 @@ void builder_stalls_cause(
 
 /* ---- delayed_stores.c ---- */
 
-/* Adds to the cause a line for each store that stayed invisible to another thread under a weak memory model, for example
- * "main.1 reads x = 0 at a.c:7, the old value: ...". */
+/* Under a weak memory model, a thread may read an old value although another thread has already stored a new one. The
+ * function adds a line to the explanation of the failure for each such store ("main.1 reads x = 0 at a.c:7, the old value"). */
 void builder_delayed_stores_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- missing_order.c ---- */
 
-/* A store, and an access of another thread that did not see this store, under a weak memory model. Both are indices of
- * events in the trace, or NO_EVENT if the trace lacks the event. */
+/* Under a weak memory model, the access `observed` did not see the store `stored` of another thread, because their memory
+ * orders are too weak. Both fields are indices in the list of events of the run. NO_EVENT stands for an event that was
+ * not recorded. */
 struct missing_order {
 	uint64_t stored, observed;
 	bool is_read; /* whether the access is a read; otherwise it is a store */
