@@ -129,8 +129,9 @@ static void call_chain_note_caller(struct wrapper *wrapper, const struct symbols
 		wrapper->callers[wrapper->count++] = key;
 }
 
-/* A wrapper makes operations on objects of one class, and does not both acquire and release a lock. The object of a
- * guard has members of its own, on the stack. */
+/* A wrapper makes operations on objects of one class, and does not both acquire and release a lock. A function that raises
+ * a signal, for example by a failed assertion, is no wrapper: reports must name it. The object of a guard has members of
+ * its own, on the stack. */
 static void call_chain_note_object(struct wrapper *wrapper, const struct trace_event *event)
 {
 	const enum object_class object = op_descriptions[event->kind].object;
@@ -142,7 +143,8 @@ static void call_chain_note_object(struct wrapper *wrapper, const struct trace_e
 	}
 	if (object != OBJECT_COND)
 		wrapper->flags |= op_descriptions[event->kind].flags & section;
-	wrapper->does_more |= (wrapper->object && wrapper->object != object) ||
+	wrapper->does_more |= event->kind == OP_SIGNAL_SEND ||
+			      (wrapper->object && wrapper->object != object) ||
 			      (wrapper->flags & section) == section;
 	wrapper->object = object;
 }
@@ -231,10 +233,13 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	if (!frame->short_lines || frame->is_system || !frame->file)
 		return false;
 	wrapper = call_chain_find_wrapper(builder, frame);
-	return wrapper && wrapper->count && !wrapper->has_more_lines &&
-	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
-		       (!wrapper->does_more && (frame->short_lines <= CALL_LINES ||
-						       call_chain_is_structor(frame->function))));
+	if (!wrapper || !wrapper->count || wrapper->has_more_lines)
+		return false;
+	if (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file))
+		return true;
+	return !wrapper->does_more &&
+	       (call_chain_is_structor(frame->function) ||
+		       (wrapper->object && frame->short_lines <= CALL_LINES));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
