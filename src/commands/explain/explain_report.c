@@ -59,6 +59,17 @@ static void explain_report_add_role(struct strbuf *out, struct explain *explain,
 		strbuf_adds(out, function ? function : "a thread");
 }
 
+/* The text for the object of an order pattern whose object has no name. */
+static const char *explain_report_object_class(const struct pattern *pattern, unsigned access)
+{
+	const enum object_class class = op_descriptions[pattern->ops[access]].object;
+
+	/* The object of a thread's beginning and of a return from pthread_create is the thread. */
+	if (!pattern->addresses[0] || class == OBJECT_NOTHING || class == OBJECT_THREAD)
+		return "the program's threads";
+	return object_class_text(class);
+}
+
 static void explain_report_add_variable(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer, unsigned access)
 {
@@ -68,10 +79,8 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);
-	else if (pattern_is_order(pattern) && !pattern->addresses[0])
-		strbuf_adds(out, "the program's threads");
 	else if (pattern_is_order(pattern))
-		strbuf_adds(out, object_class_text(op_descriptions[pattern->ops[access]].object));
+		strbuf_adds(out, explain_report_object_class(pattern, access));
 	else if (!symbols || !symbols_describe_static_data(symbols,
 				     pattern->addresses[pattern_variable(pattern, access)], out))
 		strbuf_adds(out, "a variable");
