@@ -32,6 +32,7 @@ static bool progress_is_neutral(const struct engine_op *op)
 	case OP_FD_POLL:
 	case OP_FENCE:
 	case OP_AFTER_ENABLE:
+	case OP_BEFORE_WAIT:
 		return true;
 	default:
 		return op_descriptions[op->kind].flags & (OP_READ | OP_ACQUIRE | OP_PAUSE);

@@ -78,13 +78,14 @@ static bool interleaving_rows_is_same_call(const struct report_style *style,
 	       !strcmp(step->where.file, before->where.file);
 }
 
-/* Returns whether the thread returns from pthread_create, or passes an interruption point, before anything else has
+/* Returns whether the thread returns from pthread_create, or passes an interruption point, or is about to wait, before anything else has
  * happened. */
 static bool interleaving_rows_is_plain_return(const struct finding *finding, uint32_t number)
 {
 	const struct finding_step *step = &finding->steps[number];
 
 	return (!strcmp(step->verb, op_descriptions[OP_AFTER_ENABLE].verb) ||
+		       !strcmp(step->verb, op_descriptions[OP_BEFORE_WAIT].verb) ||
 		       (!strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
 			       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb))) &&
 	       !step->is_switch && !interleaving_rows_is_key(finding, number);

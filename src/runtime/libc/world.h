@@ -125,6 +125,8 @@ struct fd_request {
 	struct pollfd *polls;
 	uint64_t count; /* number of polls; for select, number of bits */
 	const fd_set *sets[3];
+	/* the call has replaced the signal mask: a signal that the new mask unblocks interrupts the call */
+	bool has_own_mask;
 };
 
 /* Returns FD_PLAIN also for a number that is no descriptor. */
@@ -261,6 +263,8 @@ bool signals_arrived(void);
 /* Returns whether the target has a handler for a signal that processes send to each other, other
  * than those of a terminal or of its own faults. */
 bool signals_have_handler_for_others(void);
+/* Returns whether a signal would run a handler in the caller, other than one for the caller's own faults. */
+bool signals_may_interrupt(void);
 /* Returns whether the process has sent itself each of the signals that its threads wait for. */
 bool signals_are_own(void);
 /* Runs the handlers that the caller must run now. Returns true if one ran. */

@@ -333,7 +333,8 @@ static void cause_add_values(
 		/* fallthrough */
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
-		if (!cause->length && !builder_futex_cause(builder, cause, remedy) &&
+		if (!cause->length && !builder_early_handler_cause(builder, cause, remedy) &&
+			!builder_futex_cause(builder, cause, remedy) &&
 			!builder_descriptor_cause(builder, cause, remedy) &&
 			!builder_drained_cause(builder, cause, remedy))
 			builder_preemption_cause(builder, cause, remedy);

@@ -107,6 +107,12 @@ bool builder_futex_cause(
 bool builder_drained_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- early_handler.c ---- */
+
+/* Adds that a thread ran a signal handler just before the call in which it waits. Returns false if none did. */
+bool builder_early_handler_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- cause_exit.c ---- */
 
 /* Looks for a call of exit(), or a return from main, in another thread before the last event of the failing thread.

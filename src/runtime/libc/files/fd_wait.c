@@ -100,6 +100,9 @@ enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
 	const int fd = fd_first(request);
 	enum engine_result result;
 
+	/* The caller tested before the call whether a handler has run. */
+	if (op->ready && !request->has_own_mask && engine_is_live() && signals_may_interrupt())
+		engine_point(OP_BEFORE_WAIT, NULL, op->site);
 	op->argument = (uint64_t)(uintptr_t)request;
 	if (!op->number && fd >= 0)
 		op->number = fd_number(fd);

@@ -59,6 +59,7 @@ static long poll_perform(struct poll_call *call)
 		call->deadline_ns = ENGINE_FOREVER;
 	if (!call->mask)
 		return poll_wait(call);
+	call->request.has_own_mask = true;
 	old_mask = signals_swap_mask(call->mask->__val[0]);
 	/* A signal that the new mask unblocks ends the call even if a descriptor is ready. */
 	result = signals_deliver_now() ? -EINTR : poll_wait(call);

@@ -77,6 +77,20 @@ bool signals_have_handler_for_others(void)
 	return false;
 }
 
+bool signals_may_interrupt(void)
+{
+	const uint64_t blocked = engine_current()->signals_blocked;
+
+	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
+		sighandler_t handler = signal_action_of(signal)->handler.plain;
+
+		if (handler != SIG_DFL && handler != SIG_IGN && !signal_is_fault(signal) &&
+			signal != SIGABRT && !(blocked & signal_bit(signal)))
+			return true;
+	}
+	return false;
+}
+
 static int signal_action_change(
 	int signal, const struct signal_action *wanted, struct sigaction *old)
 {
