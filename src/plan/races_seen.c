@@ -1,4 +1,4 @@
-/* Describes races that ended no run: their code locations, and the variable where it is static. */
+/* Describes races that ended no run: their code locations, and the static variable or the field. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,9 @@ static void races_seen_add_race(
 	struct strbuf *out, struct symbols *symbols, const struct race_seen *seen)
 {
 	strbuf_adds(out, "  ");
-	if (!symbols_describe_static_data(symbols, seen->address, out))
+	if (!symbols_describe_static_data(symbols, seen->address, out) &&
+		!symbols_describe_field(symbols, seen->pair.site, out) &&
+		!symbols_describe_field(symbols, seen->pair.other, out))
 		strbuf_adds(out, "memory");
 	strbuf_adds(out, " is ");
 	races_seen_add_access(out, symbols, seen->op, seen->pair.site);

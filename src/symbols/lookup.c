@@ -365,12 +365,19 @@ unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_retur
 	return count;
 }
 
+static bool lookup_ends_with(const struct strbuf *text, const struct strbuf *end)
+{
+	return text->length >= end->length &&
+	       !strcmp(text->text + text->length - end->length, end->text);
+}
+
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out)
 {
 	const struct lookup *lookup =
 		lookup_look_up(symbols, address - (is_return_address && address ? 1 : 0));
 	const struct symbols_frame *frame = &lookup->frames[0];
+	STRBUF_SCOPED line = STRBUF_EMPTY;
 
 	for (unsigned i = 0; i < lookup->count; i++) {
 		if (lookup->frames[i].is_system || !lookup->frames[i].file)
@@ -383,7 +390,10 @@ void symbols_describe_code(
 	else
 		strbuf_addf(out, "0x%llx", (unsigned long long)address);
 	if (frame->file) {
-		strbuf_addf(out, " (%s:%u)", base_name(frame->file), frame->line);
+		strbuf_addf(&line, "%s:%u", base_name(frame->file), frame->line);
+		/* The name of a lambda may already end in its line. */
+		if (!lookup_ends_with(out, &line))
+			strbuf_addf(out, " (%s)", line.text);
 	} else if (frame->module) {
 		strbuf_addf(out, " in %s", frame->module);
 	}

@@ -47,6 +47,26 @@ bool symbols_is_point(struct symbols *symbols, uint64_t address)
 	return points_at(symbols, address);
 }
 
+bool symbols_describe_field(struct symbols *symbols, uint64_t address, struct strbuf *out)
+{
+	const struct site *site = points_at(symbols, address);
+	FREE_SCOPED char *name = NULL;
+	Dwarf_Die type;
+
+	if (!site || !site->type || !site->field)
+		return false;
+	name = symbols_readable_type(site->type);
+	strbuf_adds(out, name);
+	/* Where the compiler did not know the field, it noted the offset. */
+	if (*site->field != '+')
+		strbuf_addf(out, ".%s", site->field);
+	else if (types_named(symbols, symbols_module_at(symbols, address), name, &type))
+		types_describe_inside(&type, strtoull(site->field + 1, NULL, 10), site->bytes, out);
+	else
+		strbuf_adds(out, site->field);
+	return true;
+}
+
 void symbols_forget_points(struct symbols *symbols)
 {
 	HASH_FREE_EACH(symbols->points, index, site_table_free(index->table));

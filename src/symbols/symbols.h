@@ -124,6 +124,10 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
  * return address. */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
+/* Adds the struct and the field that an instrumentation point accesses, such as "account.balance". Returns false if
+ * the compiler did not know them; nothing is added then. */
+bool symbols_describe_field(struct symbols *symbols, uint64_t address, struct strbuf *out);
+
 /* Returns the offset in the module, whose name `symbols` owns; 0: no module contains the
  * address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);

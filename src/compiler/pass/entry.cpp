@@ -15,7 +15,9 @@
 #include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Mem2Reg.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 extern "C" void instrument_check_version(unsigned built_for);
@@ -112,6 +114,32 @@ static bool has_atomics(const llvm::Function &function)
 	return false;
 }
 
+static bool holds_pointer(const llvm::Type *type)
+{
+	if (const auto *array = llvm::dyn_cast<llvm::ArrayType>(type))
+		return holds_pointer(array->getElementType());
+	if (const auto *structure = llvm::dyn_cast<llvm::StructType>(type))
+		return std::any_of(structure->element_begin(), structure->element_end(),
+			[](const llvm::Type *element) { return holds_pointer(element); });
+	return type->isPointerTy();
+}
+
+// A static pointer begins as null. If the program sets it once, the optimiser assumes that no thread uses the pointer
+// before that: it replaces the pointer by the address that is stored later, and a block of malloc by a static variable.
+// A thread that comes too early then finds memory where the source has a null pointer, and the bug is gone. The
+// optimiser does not touch variables that llvm.compiler.used names; the linker does not see this list.
+static void keep_null_pointers(llvm::Module &module)
+{
+	llvm::SmallVector<llvm::GlobalValue *> pointers;
+
+	for (llvm::GlobalVariable &variable : module.globals())
+		if (variable.hasLocalLinkage() && !variable.isConstant() && variable.hasInitializer() &&
+			variable.getInitializer()->isNullValue() &&
+			holds_pointer(variable.getValueType()))
+			pointers.push_back(&variable);
+	llvm::appendToCompilerUsed(module, pointers);
+}
+
 namespace
 {
 
@@ -151,6 +179,7 @@ struct MarkPass : llvm::PassInfoMixin<MarkPass> {
 	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
 	{
 		instrument_mark(llvm::wrap(&module));
+		keep_null_pointers(module);
 		return llvm::PreservedAnalyses::all();
 	}
 	static bool isRequired()
