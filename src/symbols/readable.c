@@ -61,6 +61,20 @@ bool symbols_is_lambda(const char *name, size_t length)
 	return memmem(name, length, "'lambda", 7) && !memmem(name, length, "::operator()", 12);
 }
 
+/* Returns where the qualified name that contains `at` begins: the name itself, or a template argument. */
+static char *readable_scope_of(char *name, char *at)
+{
+	unsigned depth = 0;
+
+	for (; at > name; at--) {
+		depth += at[-1] == ')' || at[-1] == '>';
+		if (!depth && strchr("<(, ", at[-1]))
+			break;
+		depth -= depth && (at[-1] == '(' || at[-1] == '<');
+	}
+	return at;
+}
+
 /* Replaces lambdas inside of a name: "submit<main::{lambda()#1}>" becomes "submit<lambda>". */
 static void readable_shorten_lambdas(char *name)
 {
@@ -68,19 +82,37 @@ static void readable_shorten_lambdas(char *name)
 
 	while ((lambda = strstr(name, "{lambda("))) {
 		const char *end = strchr(lambda, '}');
-		char *start = lambda;
+		char *start;
 
 		if (!end)
 			return;
-		/* Drops also the lambda's scope, back to the start of its template argument. */
-		for (unsigned depth = 0; start > name; start--) {
-			depth += start[-1] == ')' || start[-1] == '>';
-			if (!depth && strchr("<(, ", start[-1]))
-				break;
-			depth -= depth && (start[-1] == '(' || start[-1] == '<');
-		}
+		start = readable_scope_of(name, lambda);
 		memmove(start + 6, end + 1, strlen(end + 1) + 1);
 		memcpy(start, "lambda", 6);
+	}
+}
+
+/* Replaces the call of a lambda in front of its own names: "main::$_0::operator()() const::count", as clang encodes it,
+ * becomes "lambda::count". */
+static void readable_shorten_inner_lambdas(char *name)
+{
+	static const char call[] = "::operator()(", qualifier[] = " const";
+	char *at = name, *end, *start;
+
+	while ((at = strstr(at, call))) {
+		end = strchr(at + sizeof call - 1, ')');
+		if (!end)
+			return;
+		end++;
+		end += strncmp(end, qualifier, sizeof qualifier - 1) ? 0 : sizeof qualifier - 1;
+		start = readable_scope_of(name, at);
+		if (strncmp(end, "::", 2) != 0 || !symbols_is_lambda(start, (size_t)(at - start))) {
+			at = end;
+			continue;
+		}
+		memmove(start + 6, end, strlen(end) + 1);
+		memcpy(start, "lambda", 6);
+		at = start;
 	}
 }
 
@@ -205,6 +237,7 @@ char *symbols_readable_name(const char *raw)
 	if (stop)
 		*stop = '\0';
 	if (strncmp(raw, "_Z", 2) == 0) {
+		readable_shorten_inner_lambdas(name);
 		readable_drop_tags(name);
 		if (stop) {
 			const char *start = readable_behind_return_type(name);

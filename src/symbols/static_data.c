@@ -136,6 +136,8 @@ static const char *static_data_scope_of(const struct surroundings *around, Dwarf
 	FREE_SCOPED char *name = raw ? symbols_readable_name(raw) : NULL;
 	FREE_SCOPED char *scope = NULL;
 
+	if (is_function && !name && !plain) /* clang: the function is inlined everywhere */
+		return around->scope;
 	if (name)
 		BUG_ON(asprintf(&scope, "%s::", name) < 0);
 	else

@@ -57,6 +57,14 @@ static void names__that_are_long_lose_the_arguments_of_templates(void **state)
 		"std::_Rb_tree<...>::_M_lower_bound");
 }
 
+static void names__lose_the_scopes_of_lambdas(void **state)
+{
+	(void)state;
+	assert_name("_ZZZ4mainENK3$_0clEvE5count", "lambda::count");
+	assert_name("_ZSt11make_uniqueI3boxIZZ4mainENK3$_0clEvEUlvE_EE",
+		"std::make_unique<box<lambda> >");
+}
+
 static void names__of_operators_are_whole(void **state)
 {
 	(void)state;
@@ -123,6 +131,7 @@ int main(void)
 		cmocka_unit_test(names__lose_tags_of_the_library),
 		cmocka_unit_test(names__that_the_demangler_does_not_know_keep_their_components),
 		cmocka_unit_test(names__that_are_long_lose_the_arguments_of_templates),
+		cmocka_unit_test(names__lose_the_scopes_of_lambdas),
 		cmocka_unit_test(names__of_operators_are_whole),
 		cmocka_unit_test(templates__are_named_without_their_return_type),
 		cmocka_unit_test(types__are_named_after_their_descriptions),
