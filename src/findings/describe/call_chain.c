@@ -285,15 +285,18 @@ void builder_add_event_location(
 }
 
 /* Returns "push_back" for "std::vector<int>::push_back". NULL for methods of atomics: reports show
- * these as accesses, not as calls. */
+ * these as accesses, not as calls, except waits and notifications, which make many accesses. */
 static const char *call_chain_method_of(const struct symbols_frame *frame)
 {
 	const char *function = frame->function;
+	const char *method = function ? call_chain_last_part(function) : NULL;
 
-	if (!function || !strncmp(function, "std::atomic", 11) ||
-		!strncmp(function, "std::__atomic", 13))
+	if (!method ||
+		((!strncmp(function, "std::atomic", 11) ||
+			 !strncmp(function, "std::__atomic", 13)) &&
+			strncmp(method, "wait", 4) != 0 && strncmp(method, "notify_", 7) != 0))
 		return NULL;
-	return call_chain_last_part(function);
+	return method;
 }
 
 /* The library call of a step, such as "jobs.push_back(...)", where the accessed memory belongs to a named variable. */

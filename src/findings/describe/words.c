@@ -158,6 +158,53 @@ static void words_add_noun(const struct builder *builder, enum object_class clas
 	strbuf_adds(out, owner ? owner : object_class_text(class));
 }
 
+/* A variable whose type no futex can have, such as std::atomic<bool>, shares a word of libstdc++ with other variables. The
+ * wait reads the variable before that word, and a counter of waiters lies this far before the word. */
+#define WAITERS_BYTES 64
+
+/* Returns the last atomic read before the wait, by its thread, that reads neither the shared word nor its counter. NULL:
+ * none. */
+static const struct trace_event *words_find_awaited(
+	const struct builder *builder, const struct trace_event *wait)
+{
+	for (const struct trace_event *event = wait; event-- > builder->source->events;)
+		if (event->thread == wait->thread && event->kind == OP_ATOMIC_LOAD &&
+			event->address + WAITERS_BYTES - wait->address > WAITERS_BYTES)
+			return event;
+	return NULL;
+}
+
+const struct trace_event *builder_awaited_read(const struct builder *builder, uint64_t address)
+{
+	const struct finding_source *source = builder->source;
+	const struct trace_event *awaited = NULL;
+	STRBUF_SCOPED word = STRBUF_EMPTY;
+
+	if (!words_add_static_name(builder, address, &word) || !strstr(word.text, "::__"))
+		return NULL;
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i], *read;
+
+		if (event->kind != OP_FUTEX_WAIT || event->address != address)
+			continue;
+		read = words_find_awaited(builder, event);
+		if (!read || (awaited && read->address != awaited->address))
+			return NULL;
+		awaited = read;
+	}
+	return awaited;
+}
+
+/* Adds the name of the variable for which threads wait at a shared word. */
+static void words_add_awaited(const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	const struct trace_event *awaited = builder_awaited_read(builder, address);
+	FREE_SCOPED char *name = awaited ? builder_event_object(builder, awaited) : NULL;
+
+	if (name && strncmp(name, "memory ", 7) != 0)
+		strbuf_addf(out, " %.*s", finding_short_name(name), name);
+}
+
 /* Names a futex after the variable that contains it. In a library's own object that name tells
  * nothing: then where the object is first used, and where the program made it. */
 static void words_add_futex_name(
@@ -172,7 +219,11 @@ static void words_add_futex_name(
 		(void)builder_add_placed_name(builder, OBJECT_FUTEX, address, step, &name);
 	location = strstr(name.text, block) ? strstr(name.text, made) : NULL;
 	location = location ? strstr(location, at) : NULL;
-	if (name.length && !location && !strstr(name.text, "::__")) {
+	if (name.length && !location && strstr(name.text, "::__")) {
+		strbuf_clear(&name);
+		words_add_awaited(builder, address, &name);
+	}
+	if (name.length && !location) {
 		strbuf_adds(out, name.text);
 	} else {
 		builder_add_first_use(builder, OBJECT_FUTEX, address, step, out);

@@ -334,6 +334,7 @@ static void cause_add_values(
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
 		if (!cause->length && !builder_early_handler_cause(builder, cause, remedy) &&
+			!builder_latch_cause(builder, cause, remedy) &&
 			!builder_futex_cause(builder, cause, remedy) &&
 			!builder_descriptor_cause(builder, cause, remedy) &&
 			!builder_drained_cause(builder, cause, remedy))

@@ -9,6 +9,10 @@
 bool builder_barrier_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* Says which threads have not counted a latch down. Returns false if none waits for a latch. */
+bool builder_latch_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- stalls.c ---- */
 
 void builder_stalls_cause(
