@@ -318,6 +318,8 @@ static void cause_add_values(
 	case OUTCOME_ABORT:
 		if (builder_exit_cause(builder, cause, remedy) ||
 			builder_descriptor_cause(builder, cause, remedy) ||
+			builder_broken_promise_cause(builder, cause, remedy) ||
+			builder_untested_wait_cause(builder, cause, remedy) ||
 			builder_values_between_cause(builder, cause))
 			break;
 		builder_preemption_cause(builder, cause, remedy);
@@ -325,7 +327,8 @@ static void cause_add_values(
 			cause_add_stopped(builder, cause);
 		break;
 	case OUTCOME_EXIT:
-		if (!builder_descriptor_cause(builder, cause, remedy))
+		if (!builder_descriptor_cause(builder, cause, remedy) &&
+			!builder_untested_wait_cause(builder, cause, remedy))
 			builder_preemption_cause(builder, cause, remedy);
 		break;
 	case OUTCOME_LIVELOCK:

@@ -117,6 +117,20 @@ bool builder_drained_cause(
 bool builder_early_handler_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- broken_promise.c ---- */
+
+/* Adds which promise was destroyed without a value before the failing thread read its future. Returns false if none
+ * was. */
+bool builder_broken_promise_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
+/* ---- untested_wait.c ---- */
+
+/* Adds that the failing thread used a variable after a condition wait without testing it again. Returns false if it
+ * did not. */
+bool builder_untested_wait_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- cause_exit.c ---- */
 
 /* Looks for a call of exit(), or a return from main, in another thread before the last event of the failing thread.
