@@ -306,6 +306,7 @@ static bool patterns_is_order(const struct detector_event *event, bool *is_write
 	case OP_COND_BROADCAST:
 	case OP_SEM_POST:
 	case OP_FUTEX_WAKE:
+	case OP_FUTEX_LOCK:
 		*is_write = true;
 		return event->object && !event->has_failed;
 	case OP_RWLOCK_RDLOCK:

@@ -203,6 +203,7 @@ static race_rule *const race_rules[OP_KIND_COUNT] = {
 	[OP_ONCE_ENTER] = race_acquire_lock,
 	[OP_ONCE_DONE] = race_release_lock,
 	[OP_FUTEX_WAIT] = race_acquire_lock,
+	[OP_FUTEX_LOCK] = race_acquire_lock,
 	[OP_FUTEX_BLOCK] = race_acquire_lock,
 	[OP_FUTEX_WAKE] = race_release_lock,
 	[OP_FILE_LOCK] = race_acquire_lock,

@@ -48,7 +48,7 @@ void engine_evaluate(struct engine_thread *thread)
 	enabled_set(thread, reason);
 }
 
-/* Fills the fields that only accesses to memory and fences have. */
+/* Fills the fields that only fences and ops that access memory have. */
 static inline void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
 {
 	if (op->awaits_value) {
@@ -56,7 +56,7 @@ static inline void enabled_describe_access(const struct engine_op *op, struct pe
 		engine.awaiting_count++;
 	}
 	/* A write to the other location enables or disables the op; an op has no second object for it. */
-	if (((uintptr_t)op->address & 7) + op->bytes > 8 || op->awaits_either)
+	if (((uintptr_t)op->address & 7) + op->bytes > 8 || op->awaits_either || op->is_wide)
 		pending->flags |= OP_WIDE;
 	else if (op->bytes && op_descriptions[op->kind].object == OBJECT_MEMORY &&
 		 engine.run.memory_model !=
@@ -83,7 +83,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		.second = second,
 		.object = object,
 		.site = op->site};
-	if (op->bytes || op->awaits_value || op->order)
+	if (op->bytes || op->awaits_value || op->order || op->is_wide)
 		enabled_describe_access(op, pending);
 	if (__builtin_expect(engine.host.context != NULL, 0))
 		engine.contexts[thread->id.index] = engine.host.context(thread->id);

@@ -25,9 +25,7 @@ struct futex_waiting {
 	uint32_t bitset; /* nonzero */
 	uint64_t deadline_ns;
 	uint64_t site;
-	uint16_t
-		variable; /* op_second() of the word's variable; 0: no access to memory is a step */
-	bool is_shared;	  /* other processes may wake the word: a changed value ends the wait */
+	bool is_shared; /* other processes may wake the word: a changed value ends the wait */
 };
 /* Performs FUTEX_WAIT_BITSET. Returns 0, -EAGAIN, -ETIMEDOUT or -EINTR. The call is no cancellation
  * point. */
@@ -48,6 +46,8 @@ struct futex_vector {
 long futex_wait_vector(struct futex_vector *vector);
 /* Performs FUTEX_WAKE_BITSET. Returns the number of woken threads. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
+/* The scheduling point before the kernel clears the word of a thread that ends, and wakes a waiter. */
+void futex_clear_point(const uint32_t *word);
 /* Wakes as part of another op of the caller: no scheduling point. */
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset);
 
@@ -61,9 +61,6 @@ struct futex_pair {
 	uint32_t count;	       /* threads to wake on word */
 	uint32_t second_count; /* threads to requeue to second, or to wake on it */
 	uint32_t operation;    /* FUTEX_WAKE_OP */
-	/* op_second() of the variable that the call reads or changes: of the word, or of `second` with
-	 * FUTEX_WAKE_OP; 0: no access to memory is a step */
-	uint16_t variable;
 	uint64_t site;
 };
 

@@ -97,6 +97,13 @@ void engine_object_destroyed(const struct engine_op *op, size_t bytes)
 		engine.host.destroyed(op, bytes);
 }
 
+uint16_t engine_note_kernel_access(const void *address, bool writes)
+{
+	return engine.is_live && engine.host.kernel_accesses
+		       ? engine.host.kernel_accesses(address, writes)
+		       : 0;
+}
+
 void engine_set_second(enum op_kind kind, const void *address, uint16_t second)
 {
 	for (uint32_t i = 0; i < engine.thread_count; i++)

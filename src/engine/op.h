@@ -39,6 +39,7 @@ struct engine_op {
 	bool is_shared;	      /* other processes may make the op ready: shared.h */
 	bool awaits_value; /* the read of a waiting loop: memory that may change without a notice */
 	bool awaits_either; /* awaits_value, and another location may end the loop, too */
+	bool is_wide;	    /* accesses memory elsewhere than at its object, too */
 	/* readiness means only that a retry may succeed; a signal interrupts even a ready op */
 	bool is_guess;
 	/* ready() gives one result for all pending ops of this kind on the object (wait_group.c) */

@@ -174,6 +174,8 @@ void engine_thread_finish(void)
 
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
+	if (self->clear_at_end)
+		futex_clear_point(self->clear_at_end);
 	self->state = THREAD_DONE;
 	engine_end_slice(self);
 	/* A scheduling point must not follow: a waiter on this word may reuse this stack. */

@@ -9,6 +9,7 @@
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
  *   buffered_write.c     writes with store buffers (--memory-model tso)
  *   awaited.c            reads that block until a waiting loop would end
+ *   kernel_access.c      accesses of the kernel in system calls
  *   reported.c           accesses to shared variables that are no scheduling points
  *   memory_freed.c       freed memory, and later accesses to it
  *   left_frame.c         accesses to frames of functions that have returned
@@ -56,6 +57,9 @@ void memory_access(const struct memory_access *access);
  * program built with -fsanitize=thread. A build by raddle-cc reports them at the call. */
 void memory_note_transfer(
 	bool is_read, const struct iovec *vector, int count, long result, uint64_t site);
+
+/* Implements engine_host.kernel_accesses: raddle learns about the variable as from an access of the program. */
+uint16_t memory_note_kernel_access(const void *address, bool writes);
 
 /* Notes that the race detector suppressed a race here: from the next run on, accesses to the
  * variable are points in any mode. */

@@ -36,7 +36,7 @@ static uint32_t commuting_bit_of(object_name object)
 static void commuting_note_other(struct commuting *commuting, const struct pending_op *op)
 {
 	commuting->is_opaque |=
-		op->flags & OP_WIDE || op->kind == OP_FUTEX_WAIT || op->kind == OP_FUTEX_WAKE;
+		op->flags & OP_WIDE || op_descriptions[op->kind].object == OBJECT_FUTEX;
 	if (!op->object)
 		return;
 	bitset_add(commuting->touched, commuting_bit_of(op->object));

@@ -90,6 +90,21 @@ static bool futex_is_woken(const struct engine_op *op, const struct engine_threa
 	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
+/* The scheduling point of each call on a futex. The kernel reads or, with `writes`, may change the word `accessed`: the call
+ * depends on all other accesses to that variable. NULL: it accesses no memory. */
+static void futex_point(enum op_kind kind, const uint32_t *word, const uint32_t *accessed,
+	bool writes, uint64_t site)
+{
+	struct engine_op op = {.kind = (uint8_t)kind,
+		.address = word,
+		.site = site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	if (accessed)
+		op.second = engine_note_kernel_access(accessed, writes);
+	(void)engine_perform(&op);
+}
+
 /* Blocks until another thread removes the caller from the queue, a time-out or an interruption. */
 static long futex_block(struct engine_op *op, uint32_t bitset)
 {
@@ -131,16 +146,11 @@ void futex_sleep(const uint32_t *word, enum op_kind kind, uint64_t site)
 long futex_wait(const struct futex_waiting *wait)
 {
 	struct engine_op op = futex_block_op(wait->word, wait->deadline_ns, wait->site);
-	struct engine_op check = {.kind = OP_FUTEX_WAIT,
-		.address = wait->word,
-		.second = wait->variable,
-		.site = wait->site,
-		.deadline_ns = ENGINE_FOREVER};
 	uint32_t found;
 
 	op.is_shared = wait->is_shared;
 	op.argument = wait->expected;
-	(void)engine_perform(&check);
+	futex_point(OP_FUTEX_WAIT, wait->word, wait->word, false, wait->site);
 	found = *wait->word;
 	engine_note_comparison((uint64_t)wait->expected << 32 | found);
 	if (found != wait->expected) {
@@ -208,6 +218,20 @@ static void futex_vector_release(struct engine_thread *thread, const uint32_t *w
 	engine_changed(vector->words[0].word);
 }
 
+/* The kernel reads all words, so the call depends on all accesses to memory. */
+static void futex_vector_point(const struct futex_vector *vector)
+{
+	struct engine_op op = {.kind = OP_FUTEX_WAIT,
+		.address = vector->words[0].word,
+		.is_wide = vector->count > 1,
+		.site = vector->site,
+		.deadline_ns = ENGINE_FOREVER};
+
+	for (uint32_t i = 0; i < vector->count; i++)
+		op.second = engine_note_kernel_access(vector->words[i].word, false);
+	(void)engine_perform(&op);
+}
+
 long futex_wait_vector(struct futex_vector *vector)
 {
 	struct engine_thread *self = engine_current();
@@ -215,7 +239,7 @@ long futex_wait_vector(struct futex_vector *vector)
 		futex_block_op(vector->words[0].word, vector->deadline_ns, vector->site);
 	enum engine_result result;
 
-	engine_point(OP_FUTEX_WAIT, vector->words[0].word, vector->site);
+	futex_vector_point(vector);
 	for (uint32_t i = 0; i < vector->count; i++) {
 		if (i)
 			engine_note(OP_FUTEX_WAIT, vector->words[i].word, vector->site);
@@ -272,8 +296,13 @@ uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset)
 
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site)
 {
-	engine_point(OP_FUTEX_WAKE, word, site);
+	futex_point(OP_FUTEX_WAKE, word, NULL, false, site);
 	return futex_wake_now(word, count, bitset);
+}
+
+void futex_clear_point(const uint32_t *word)
+{
+	futex_point(OP_FUTEX_WAKE, word, word, true, 0);
 }
 
 static void futex_move(struct engine_thread *thread, const uint32_t *word)
@@ -291,22 +320,11 @@ static void futex_move(struct engine_thread *thread, const uint32_t *word)
 	}
 }
 
-static void futex_pair_point(const struct futex_pair *pair)
-{
-	struct engine_op op = {.kind = OP_FUTEX_WAKE,
-		.address = pair->word,
-		.second = pair->variable,
-		.site = pair->site,
-		.deadline_ns = ENGINE_FOREVER};
-
-	(void)engine_perform(&op);
-}
-
 long futex_requeue(const struct futex_pair *pair, const uint32_t *expected)
 {
 	uint32_t woken, moved = 0;
 
-	futex_pair_point(pair);
+	futex_point(OP_FUTEX_WAKE, pair->word, expected ? pair->word : NULL, false, pair->site);
 	if (expected && *pair->word != *expected)
 		return -EAGAIN;
 	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
@@ -381,7 +399,7 @@ long futex_wake_op(const struct futex_pair *pair)
 
 	if ((pair->operation >> 24 & 15) > FUTEX_OP_CMP_GE)
 		return -ENOSYS;
-	futex_pair_point(pair);
+	futex_point(OP_FUTEX_WAKE, pair->word, pair->second, true, pair->site);
 	if (!futex_apply(pair->second, pair->operation, &before))
 		return -ENOSYS;
 	woken = futex_wake_now(pair->word, pair->count, FUTEX_ANY);
@@ -410,7 +428,7 @@ long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site)
 	struct engine_op op = futex_block_op(word, deadline_ns, site);
 	long result;
 
-	engine_point(OP_FUTEX_WAIT, word, site);
+	futex_point(OP_FUTEX_LOCK, word, word, true, site);
 	result = futex_take_pi(word);
 	if (result != -EAGAIN)
 		return result;
@@ -420,14 +438,8 @@ long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site)
 
 long futex_trylock_pi(uint32_t *word, uint64_t site)
 {
-	long result;
-
-	engine_point(OP_FUTEX_WAKE, word, site);
-	result = futex_take_pi(word);
-	/* the previous owner's actions happen before this acquisition */
-	if (!result)
-		engine_note(OP_FUTEX_WAIT, word, site);
-	return result;
+	futex_point(OP_FUTEX_LOCK, word, word, true, site);
+	return futex_take_pi(word);
 }
 
 /* The unlock chooses the next owner, so the woken thread already owns the futex. */
@@ -436,7 +448,7 @@ long futex_unlock_pi(uint32_t *word, uint64_t site)
 	uint32_t waiting;
 	struct engine_thread *next;
 
-	engine_point(OP_FUTEX_WAKE, word, site);
+	futex_point(OP_FUTEX_WAKE, word, word, true, site);
 	if ((*word & FUTEX_TID_MASK) != (uint32_t)engine_current()->kernel_id)
 		return -EPERM;
 	waiting = futex_count(word, PI_WAITER);

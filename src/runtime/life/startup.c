@@ -275,6 +275,7 @@ void runtime_set_up(void)
 		.heap_position = memory_heap_position,
 		.is_common = memory_is_common,
 		.name = memory_object_name,
+		.kernel_accesses = memory_note_kernel_access,
 		.used = returned_check_use,
 		.destroyed = returned_note_destroyed,
 	};

@@ -214,13 +214,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		if (!known)
 			return false;
 		may_be_gone |= (known->flags & VARIABLE_FREED) != 0;
-		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
-			memory_learn(memory, known, is_write);
-			/* The process that makes the variable a point may know only some of its
-			 * accesses. */
-			if (memory->group_count)
-				(void)memory_allocated_at(memory, known, (const void *)at);
-		}
+		memory_learn_access(memory, known, at, is_write);
 		if ((known->flags & (VARIABLE_POINT | VARIABLE_PLACED)) == VARIABLE_POINT &&
 			!known->group && !memory->is_frozen)
 			memory_look_at_allocation(memory, known, (const void *)at);

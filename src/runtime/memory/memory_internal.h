@@ -63,6 +63,18 @@ bool memory_must_report(struct contract_memory *memory, const struct memory_visi
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, struct memory_known *known, const void *address);
 
+/* Learns about an access to a variable that is no point. */
+static inline void memory_learn_access(
+	struct contract_memory *memory, struct memory_known *known, uintptr_t at, bool is_write)
+{
+	if (memory->is_frozen || known->flags & VARIABLE_POINT)
+		return;
+	memory_learn(memory, known, is_write);
+	/* The process that makes the variable a point may know only some of its accesses. */
+	if (memory->group_count)
+		(void)memory_allocated_at(memory, known, (const void *)at);
+}
+
 /* Notes that replays need the site, at which the run fails. */
 void memory_keep_for_replay(const struct memory_access *access);
 /* Ends the run if the access touches a freed block, before the access can do harm. */

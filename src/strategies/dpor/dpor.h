@@ -257,8 +257,8 @@ static inline bool dpor_awaits_drain(const struct dpor_op *op)
 	return op->kind != OP_LOAD && op->kind != OP_ATOMIC_LOAD && op->kind != OP_DRAIN;
 }
 
-/* A wait on a condition variable releases a mutex and may reacquire it. Some calls on a futex read or change memory. A call on a descriptor whose
- * number is or was closed depends on the calls that open files and may get the number. */
+/* A wait on a condition variable releases a mutex and may reacquire it. Most calls on a futex read or change its word in
+ * memory. A call on a descriptor whose number is or was closed depends on the calls that open files and may get the number. */
 static inline bool dpor_has_second(const struct dpor_op *op)
 {
 	return op->second &&

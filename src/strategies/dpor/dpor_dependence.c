@@ -9,7 +9,7 @@ static bool dpor_dependence_concerns_second_of(const struct dpor_op *a, const st
 
 	if (!dpor_has_second(a))
 		return false;
-	if (class == OBJECT_MEMORY && dpor_is_wide_access(b))
+	if (class == OBJECT_MEMORY && dpor_class_of(b) == class && (a->flags | b->flags) & OP_WIDE)
 		return true;
 	return dpor_has_second(b) ? a->second == b->second
 				  : dpor_class_of(b) == class && a->second == op_second(b->object);

@@ -188,6 +188,7 @@ void dpor_symmetry_note(struct dpor *dpor, const struct schedule_view *view, uin
 	case OP_FUTEX_WAIT:
 	case OP_FUTEX_BLOCK:
 	case OP_FUTEX_WAKE:
+	case OP_FUTEX_LOCK:
 		dpor_symmetry_break(dpor, DPOR_ASYMMETRY_CALL);
 		break;
 	default:

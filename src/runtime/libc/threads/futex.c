@@ -6,7 +6,6 @@
 #include "engine/futex.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/libc/threads/library_lock.h"
-#include "runtime/memory.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
@@ -41,14 +40,6 @@ static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
 	return runtime_deadline(clock, call->timeout);
 }
 
-/* The call reads or changes the word, so it depends on the program's own accesses to that variable. */
-static uint16_t futex_variable(const uint32_t *word)
-{
-	return runtime.contract->has_memory_sites
-		       ? op_second((object_name)memory_variable_name(word))
-		       : 0;
-}
-
 static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 {
 	clockid_t clock = call->is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC;
@@ -64,7 +55,6 @@ static long futex_call_wait(const struct futex_call *call, uint32_t bitset)
 		.deadline_ns = futex_deadline(call, clock),
 		.site = call->site,
 		.is_shared = !call->is_private && runtime.has_forked};
-	wait.variable = futex_variable(call->word);
 	do {
 		result = futex_wait(&wait);
 	} while (result == -EINTR && signals_want_restart());
@@ -80,7 +70,7 @@ static long futex_call_lock(const struct futex_call *call, clockid_t clock)
 
 static long futex_call_pair(const struct futex_call *call)
 {
-	struct futex_pair pair = {.word = call->word,
+	const struct futex_pair pair = {.word = call->word,
 		.second = call->second,
 		.count = call->value,
 		.second_count = call->value2,
@@ -89,11 +79,9 @@ static long futex_call_pair(const struct futex_call *call)
 
 	if (!futex_is_valid_word(call->second))
 		return (uintptr_t)call->second & 3 ? -EINVAL : -EFAULT;
-	if (call->command == FUTEX_REQUEUE)
-		return futex_requeue(&pair, NULL);
-	pair.variable = futex_variable(call->command == FUTEX_WAKE_OP ? call->second : call->word);
-	return call->command == FUTEX_WAKE_OP ? futex_wake_op(&pair)
-					      : futex_requeue(&pair, &call->value3);
+	if (call->command == FUTEX_WAKE_OP)
+		return futex_wake_op(&pair);
+	return futex_requeue(&pair, call->command == FUTEX_CMP_REQUEUE ? &call->value3 : NULL);
 }
 
 static long futex_perform(const struct futex_call *call)
