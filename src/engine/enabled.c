@@ -19,6 +19,16 @@ static inline void enabled_set(struct engine_thread *thread, uint8_t reason)
 	thread->wake_reason = reason;
 }
 
+/* A signal or a cancellation interrupts the op: this step runs handlers, and does not perform the op. */
+static inline void enabled_note_interruption(
+	struct pending_op *pending, const struct engine_op *op, bool is_interrupted)
+{
+	const uint8_t flag = is_interrupted ? OP_INTERRUPTION
+					    : op_descriptions[op->kind].flags & OP_INTERRUPTION;
+
+	pending->flags = (uint8_t)((pending->flags & ~OP_INTERRUPTION) | flag);
+}
+
 void engine_evaluate(struct engine_thread *thread)
 {
 	const struct engine_op *op = thread->op;
@@ -45,6 +55,8 @@ void engine_evaluate(struct engine_thread *thread)
 		!(op->interruptions & INTERRUPT_NEVER) &&
 		(op->interruptions & INTERRUPT_CANCEL || thread->is_cancel_asynchronous))
 		reason |= WAKE_CANCEL;
+	enabled_note_interruption(
+		&engine.pending[thread->id.index], op, (reason & (WAKE_SIGNAL | WAKE_CANCEL)) != 0);
 	enabled_set(thread, reason);
 }
 

@@ -27,7 +27,11 @@ enum op_flag {
 	OP_WIDE = 32,
 	/* set by the engine under c11: a sequentially consistent access or fence */
 	OP_SEQUENTIAL = 64,
-	OP_INTERRUPTION = 128 /* only part of the runs have such steps: decision 30 */
+	/*
+	 * Only part of the runs have such steps: decision 30. The engine also sets the flag where a signal or a
+	 * cancellation interrupts the op: the thread runs its handlers in this step.
+	 */
+	OP_INTERRUPTION = 128
 };
 
 enum op_kind {

@@ -4,20 +4,21 @@
 /*
  * Can `second` happen before `first`? The function returns false if `first` enables `second`: - A
  * release enables the acquisition; the race is with the previous acquisition. - The end of a thread
- * enables its join, and its creation enables the thread. - An earlier end of the process shows no
+ * enables its join, and its creation enables the thread. Neither holds if a signal interrupts the acquisition or the
+ * join: the thread then runs its handler in this step. - An earlier end of the process shows no
  * more than a later one. A thread that was
  *   disabled before the end was not prevented by the end.
  */
 static bool dpor_races_has_other_order(
 	const struct dpor_step *first, const struct dpor_step *second)
 {
-	const bool waits = second->op.flags & OP_MAYBLOCK;
+	const bool waits = second->op.flags & OP_MAYBLOCK && !(second->op.flags & OP_INTERRUPTION);
 
 	if (dpor_is_exit(&second->op))
 		return false;
 	if (dpor_is_exit(&first->op))
 		return first->enabled >> second->op.thread & 1;
-	if (second->op.kind == OP_THREAD_JOIN || first->op.kind == OP_THREAD_CREATE)
+	if ((second->op.kind == OP_THREAD_JOIN && waits) || first->op.kind == OP_THREAD_CREATE)
 		return false;
 	if ((first->op.flags & OP_RELEASE || first->op.kind == OP_COND_WAIT) && waits &&
 		second->op.flags & OP_ACQUIRE)
@@ -115,6 +116,17 @@ static bool dpor_races_is_nested_acquisition(const struct dpor_step *first)
 	return first->op.flags & OP_ACQUIRE && first->nesting > 1;
 }
 
+/*
+ * `first` is a signal, a request for cancellation or a fork while the thread of `second` was blocked. The thread could
+ * not run before `first`, so `first` does not hide the race with the op that blocked it.
+ */
+static bool dpor_races_is_interruption_of_blocked(
+	const struct dpor_step *first, const struct dpor_step *second)
+{
+	return dpor_is_aimed_at(&first->op, second->op.thread) && second->op.flags & OP_MAYBLOCK &&
+	       !(first->enabled >> second->op.thread & 1);
+}
+
 /* The shard orders this pair: the second event waited, and follows earlier steps, too. */
 static inline bool dpor_races_is_settled_pair(
 	const struct dpor_step *first, const struct dpor_step *second)
@@ -144,6 +156,7 @@ static bool dpor_races_reverse_races_of(struct dpor *dpor, uint32_t second)
 			is_settled &= dpor_races_reverse(dpor, first, second);
 		if (!dpor_races_is_one_of_many_units(&steps[first].op, &steps[second].op) &&
 			!dpor_races_is_nested_acquisition(&steps[first]) &&
+			!dpor_races_is_interruption_of_blocked(&steps[first], &steps[second]) &&
 			!dpor_races_may_wait(steps, first, &steps[second]))
 			dpor_look_back_join(dpor, &look, ordered, first);
 	}
@@ -170,6 +183,7 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 			is_wanted(&steps[first].op, &steps[second].op))
 			return first;
 		if (!dpor_races_is_nested_acquisition(&steps[first]) &&
+			!dpor_races_is_interruption_of_blocked(&steps[first], &steps[second]) &&
 			!dpor_races_may_wait(steps, first, &steps[second]))
 			dpor_look_back_join(dpor, &look, ordered, first);
 	}
