@@ -111,8 +111,8 @@ struct pending_op {
 	uint8_t kind;  /* enum op_kind; OP_NONE for a thread without an op (it has ended) */
 	uint8_t flags; /* enum op_flag, from ops.def */
 	/* COND_WAIT: op_second() of the mutex that the wait releases. Calls on a futex:
-	 * op_second() of the variable that the kernel reads or changes. FILE_CHANGE, FD_CLOSE: op_second()
-	 * of the file system, if the op also depends on its other calls. Memory on the heap: number of the
+	 * op_second() of the variable that the kernel reads or changes. Calls on files and
+	 * descriptors: op_second() of what they also depend on (file_point.c). Memory on the heap: number of the
 	 * allocation site. SIGNAL_SEND, THREAD_CANCEL: index of the receiving thread plus 1. 0: none. */
 	uint16_t second;
 	object_name object; /* 0: no object */

@@ -13,5 +13,8 @@ void file_point(long number, const long arguments[6], uint64_t site);
 /* Returns engine_op.second of a close, after which an open may get the number. 0: opens are no ops in this
  * run. */
 uint16_t file_point_second(void);
-/* Called when a descriptor has been closed. */
+/* Returns engine_op.second of another call on a descriptor: not 0 if the number was closed in this run, so that a call
+ * that makes a descriptor may get, or have got, the number. */
+uint16_t file_point_second_of(int fd);
+/* Called when a number has been closed, or has become a duplicate. */
 void file_point_closed(int fd);

@@ -258,12 +258,14 @@ static inline bool dpor_awaits_drain(const struct dpor_op *op)
 }
 
 /* A wait on a condition variable releases a mutex and may reacquire it. Most calls on a futex read or change its word in
- * memory. A call on a descriptor whose number is or was closed depends on the calls that open files and may get the number. */
+ * memory. A call on a descriptor whose number is or was closed depends on the calls that make descriptors and may get the
+ * number. Calls that change the contents of a file, and calls with paths that depend on them, have a common second object. */
 static inline bool dpor_has_second(const struct dpor_op *op)
 {
 	return op->second &&
 	       (dpor_class_of(op) == OBJECT_COND || dpor_class_of(op) == OBJECT_FUTEX ||
-		       op->kind == OP_FILE_CHANGE || op->kind == OP_FD_CLOSE);
+		       dpor_class_of(op) == OBJECT_FD || op->kind == OP_FILE_CHANGE ||
+		       op->kind == OP_FILE_CHECK);
 }
 
 /* An access to memory beyond the eight bytes of its object. */

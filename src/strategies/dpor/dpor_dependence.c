@@ -1,18 +1,28 @@
 /* Dependence between ops on different objects. */
 #include "strategies/dpor/dpor.h"
 
+/* Returns the class of the second object; OBJECT_NOTHING: files and descriptors. */
+static uint8_t dpor_dependence_second_class(const struct dpor_op *op)
+{
+	return dpor_class_of(op) == OBJECT_COND	   ? OBJECT_MUTEX
+	       : dpor_class_of(op) == OBJECT_FUTEX ? OBJECT_MEMORY
+						   : OBJECT_NOTHING;
+}
+
 static bool dpor_dependence_concerns_second_of(const struct dpor_op *a, const struct dpor_op *b)
 {
-	const uint8_t class = dpor_class_of(a) == OBJECT_COND	 ? OBJECT_MUTEX
-			      : dpor_class_of(a) == OBJECT_FUTEX ? OBJECT_MEMORY
-								 : OBJECT_NOTHING;
+	const uint8_t class = dpor_dependence_second_class(a), of_b = dpor_class_of(b);
+	const bool is_wide = (a->flags | b->flags) & OP_WIDE;
 
 	if (!dpor_has_second(a))
 		return false;
-	if (class == OBJECT_MEMORY && dpor_class_of(b) == class && (a->flags | b->flags) & OP_WIDE)
+	if (class == OBJECT_MEMORY && of_b == class && is_wide)
 		return true;
-	return dpor_has_second(b) ? a->second == b->second
-				  : dpor_class_of(b) == class && a->second == op_second(b->object);
+	/* Two writes depend on each other only if they concern one file. */
+	if (dpor_has_second(b) && a->second == b->second && (class != OBJECT_NOTHING || is_wide))
+		return true;
+	return a->second == op_second(b->object) &&
+	       (of_b == class || (class == OBJECT_NOTHING && of_b == OBJECT_FD));
 }
 
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)

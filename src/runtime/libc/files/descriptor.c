@@ -1,5 +1,5 @@
-/* Calls that create, duplicate, lock and close descriptors. Creation and duplication are no
- * scheduling points. Closing is one if other threads may wait for the descriptor. */
+/* Calls that create, duplicate, lock and close descriptors. Creation and duplication are interruption points
+ * (file_point.h). Closing is a scheduling point if other threads may wait for the descriptor. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
@@ -26,7 +26,7 @@ long call_pipe2(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[0];
 
-	(void)site;
+	file_point(SYS_pipe2, arguments, site);
 	return descriptor_pair_made(target_call(SYS_pipe2, ends, arguments[1]), ends, FD_PIPE);
 }
 
@@ -44,7 +44,7 @@ long call_socketpair(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[3];
 
-	(void)site;
+	file_point(SYS_socketpair, arguments, site);
 	return descriptor_pair_made(
 		target_call(SYS_socketpair, arguments[0], arguments[1], arguments[2], ends), ends,
 		FD_SOCKET);
@@ -64,7 +64,7 @@ static long descriptor_fd_made(long result, enum fd_class class, bool is_interna
 #define MAKES(name, class, is_internal)                                                            \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
-		(void)site;                                                                        \
+		file_point(SYS_##name, arguments, site);                                           \
 		return descriptor_fd_made(                                                         \
 			target_call(SYS_##name, arguments[0], arguments[1], arguments[2]), class,  \
 			is_internal);                                                              \
@@ -94,17 +94,22 @@ long call_epoll_ctl(const long arguments[6], uint64_t site)
 
 ANSWERED(int, epoll_ctl, (int epoll_fd, int operation, int fd, struct epoll_event *event),
 	epoll_ctl, epoll_fd, operation, fd, event);
-INTERPOSED(int, inotify_init, (void),
-	(int)interpose_result(
-		descriptor_fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false)));
+
+static long descriptor_make_inotify(long flags, uint64_t site)
+{
+	file_point(SYS_inotify_init1, (const long[6]){flags}, site);
+	return descriptor_fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false);
+}
+
+INTERPOSED(int, inotify_init, (void), (int)interpose_result(descriptor_make_inotify(0, CALL_SITE)));
 INTERPOSED(int, inotify_init1, (int flags),
-	(int)interpose_result(
-		descriptor_fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false)));
+	(int)interpose_result(descriptor_make_inotify(flags, CALL_SITE)));
 
 static long descriptor_fd_copied(int fd, long result)
 {
 	if (!platform_failed(result) && (int)result != fd) {
 		fd_duplicated(fd, (int)result);
+		file_point_closed((int)result);
 		fd_retry_changed();
 	}
 	return result;
@@ -114,7 +119,7 @@ static long descriptor_fd_copied(int fd, long result)
 #define COPIES(name)                                                                               \
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
-		(void)site;                                                                        \
+		file_point(SYS_##name, arguments, site);                                           \
 		return descriptor_fd_copied((int)arguments[0],                                     \
 			target_call(SYS_##name, arguments[0], arguments[1], arguments[2]));        \
 	}
@@ -232,6 +237,7 @@ static long descriptor_fd_control(int fd, int command, void *argument, uint64_t 
 		return result;
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
+		file_point(SYS_fcntl, (const long[6]){fd, command}, site);
 		result = target_call(SYS_fcntl, fd, command, argument);
 		if (!platform_failed(result))
 			fd_duplicated(fd, (int)result);

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include "runtime/interpose.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/world.h"
 
 /* Written around every wait (announced) and by fd_retry_changed (retry_epoch). */
@@ -106,6 +107,8 @@ enum engine_result fd_perform(struct engine_op *op, struct fd_request *request)
 	op->argument = (uint64_t)(uintptr_t)request;
 	if (!op->number && fd >= 0)
 		op->number = fd_number(fd);
+	if (fd >= 0 && !op->second)
+		op->second = file_point_second_of(fd);
 	op->interruptions |= INTERRUPT_SIGNAL | INTERRUPT_CANCEL;
 	op->is_guess = op->ready && request->shape == FD_SHAPE_RETRY;
 	waits.announced++;

@@ -21,18 +21,25 @@ struct file_call {
 	uint8_t kind; /* OP_NONE: the call is no interruption point */
 	uint8_t call;
 	bool has_descriptor; /* its first argument */
+	bool concerns_contents;
 };
 
 static const struct file_call file_calls[] = {
-#define FILE_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, false},
-#define DESCRIPTOR_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, true},
+#define FILE_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, false, false},
+#define CONTENTS_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, false, true},
+#define DESCRIPTOR_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, true, false},
+#define WRITE_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, true, true},
 #include "runtime/libc/file_calls.def"
 #undef FILE_CALL
+#undef CONTENTS_CALL
 #undef DESCRIPTOR_CALL
+#undef WRITE_CALL
 };
 
-/* The object of calls with paths; its content is not used. */
+/* The object of calls with paths and of calls that make a descriptor; its content is not used. */
 static uint64_t file_system;
+/* The second object of calls that depend on the contents of files; its content is not used. */
+static uint64_t file_contents;
 
 /* Numbers that were closed in this run: a call that opens a file may get, or have got, the number. */
 static uint64_t closed_numbers[BITSET_WORDS(FILE_POINT_NUMBERS)];
@@ -69,11 +76,17 @@ static int file_point_descriptor_of_file(int fd)
 	return fd;
 }
 
-uint16_t file_point_second(void)
+static object_name file_point_object(int fd)
 {
-	return runtime.interruption_points && engine_is_live()
-		       ? op_second(engine_object_name(&file_system))
-		       : 0;
+	return engine_object_name(fd_object(file_point_descriptor_of_file(fd)));
+}
+
+/* Returns whether the call opens a file and may discard its contents. */
+static bool file_point_truncates(long number, const long arguments[6])
+{
+	return number == SYS_creat || number == SYS_openat2 ||
+	       (number == SYS_open && arguments[1] & O_TRUNC) ||
+	       (number == SYS_openat && arguments[2] & O_TRUNC);
 }
 
 static bool file_point_was_closed(int fd)
@@ -81,14 +94,52 @@ static bool file_point_was_closed(int fd)
 	return (uint32_t)fd >= FILE_POINT_NUMBERS || bitset_has(closed_numbers, (uint32_t)fd);
 }
 
+uint16_t file_point_second(void)
+{
+	return runtime.interruption_points && engine_is_live()
+		       ? op_second(engine_object_name(&file_system))
+		       : 0;
+}
+
+uint16_t file_point_second_of(int fd)
+{
+	return file_point_was_closed(fd) ? file_point_second() : 0;
+}
+
+/* Describes a call with a path, or one that makes a descriptor. */
+static void file_point_describe_path(
+	struct engine_op *op, const struct file_call *call, long number, const long arguments[6])
+{
+	op->address = &file_system;
+	op->is_wide = call->concerns_contents || file_point_truncates(number, arguments);
+	if (op->is_wide)
+		op->second = op_second(engine_object_name(&file_contents));
+	else if (number == SYS_dup2 || number == SYS_dup3) /* changes what the number stands for */
+		op->second = op_second(file_point_object((int)arguments[1]));
+}
+
+static void file_point_describe_descriptor(
+	struct engine_op *op, const struct file_call *call, long number, int fd)
+{
+	op->address = fd_object(fd);
+	op->object = file_point_object(fd);
+	op->number = fd_number(fd);
+	if (number == SYS_close || file_point_was_closed(fd))
+		op->second = file_point_second();
+	else if (call->concerns_contents)
+		op->second = op_second(engine_object_name(&file_contents));
+}
+
 /* Pending calls on the descriptor were announced before it was closed. */
 void file_point_closed(int fd)
 {
+	static const enum op_kind kinds[] = {OP_FILE_CHANGE, OP_FD_READ, OP_FD_WRITE};
+
 	if (!engine_is_live() || engine_live_count() < 2 || (uint32_t)fd >= FILE_POINT_NUMBERS)
 		return;
 	bitset_add(closed_numbers, (uint32_t)fd);
-	if (runtime.interruption_points)
-		engine_set_second(OP_FILE_CHANGE, fd_object(fd), file_point_second());
+	for (size_t i = 0; runtime.interruption_points && i < sizeof kinds / sizeof *kinds; i++)
+		engine_set_second(kinds[i], fd_object(fd), file_point_second());
 }
 
 void file_point(long number, const long arguments[6], uint64_t site)
@@ -109,15 +160,10 @@ void file_point(long number, const long arguments[6], uint64_t site)
 		return;
 	op.kind = call->kind;
 	op.call = call->call;
-	if (call->has_descriptor) {
-		op.number = fd_number((int)arguments[0]);
-		op.object = engine_object_name(
-			fd_object(file_point_descriptor_of_file((int)arguments[0])));
-	}
-	if (call->has_descriptor &&
-		(number == SYS_close || file_point_was_closed((int)arguments[0])))
-		op.second = file_point_second();
-	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
+	if (call->has_descriptor)
+		file_point_describe_descriptor(&op, call, number, (int)arguments[0]);
+	else
+		file_point_describe_path(&op, call, number, arguments);
 	if (runtime.interruption_points == INTERRUPTION_POINTS_FILES)
 		runtime.contract->interruption_points = INTERRUPTION_POINTS_FILES;
 	(void)engine_perform(&op);

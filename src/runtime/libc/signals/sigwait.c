@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
@@ -193,7 +194,7 @@ long call_signalfd4(const long arguments[6], uint64_t site)
 	const uint64_t *set = (const uint64_t *)arguments[1];
 	long result;
 
-	(void)site;
+	file_point(SYS_signalfd4, arguments, site);
 	if (!signals_have_left_control() && !interpose_is_bad_pointer(set))
 		signal_leave_to_kernel(*set & engine_current()->signals_blocked);
 	result = target_call(SYS_signalfd4, arguments[0], arguments[1], arguments[2], arguments[3]);

@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/world.h"
 
 /* Further timer descriptors use real time. */
@@ -114,8 +115,10 @@ EXPORT int timerfd_create(clockid_t clock, int flags)
 {
 	ENTER();
 	bool is_ours;
-	long result = target_call(SYS_timerfd_create, clock, flags);
+	long result;
 
+	file_point(SYS_timerfd_create, (const long[6]){clock, flags}, CALL_SITE);
+	result = target_call(SYS_timerfd_create, clock, flags);
 	if (platform_failed(result))
 		return (int)interpose_result(result);
 	is_ours = time_is_virtual() && timerfd_timer_register((int)result, clock);
