@@ -70,6 +70,7 @@ void signal_arrive(struct engine_thread *thread, const siginfo_t *information);
 void signal_queue_drain(void);
 /* Notes that the process, or one of its children, has sent the signal (signals_are_own()). */
 void signal_note_own(int signal);
+bool signal_all_are_own(uint64_t mask);
 /* Makes the signal pending; thread NULL: for the process. Drops a standard signal that is already
  * pending, as POSIX requires. Returns 0, or EAGAIN when the queue is full. */
 int signal_queue_add(struct engine_thread *thread, const siginfo_t *information);

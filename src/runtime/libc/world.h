@@ -105,6 +105,7 @@ enum fd_class {
 	FD_EVENTFD,
 	FD_EPOLL,
 	FD_TIMERFD,
+	FD_SIGNALFD,
 	FD_EVENT /* any other descriptor that can be polled */
 };
 
@@ -163,6 +164,8 @@ bool fd_polls_ready(int fd, short events);
 /* Returns whether the program has made the descriptor as a socket, or as an epoll set. */
 bool fd_is_known_socket(int fd);
 bool fd_is_own_epoll(int fd);
+/* Returns whether signalfd() has made the descriptor: signals make it ready. */
+bool fd_is_of_signals(int fd);
 
 /* loopback.c: connections of which both ends belong to this process. */
 void loopback_accepted(int listener, int fd);
@@ -267,6 +270,8 @@ bool signals_have_handler_for_others(void);
 bool signals_may_interrupt(void);
 /* Returns whether the process has sent itself each of the signals that its threads wait for. */
 bool signals_are_own(void);
+/* The same for the signals of all descriptors that signalfd() has made. */
+bool signals_of_descriptors_are_own(void);
 /* Runs the handlers that the caller must run now. Returns true if one ran. */
 bool signals_deliver_now(void);
 /* Returns whether all handlers that ended the caller's last wait have SA_RESTART. */

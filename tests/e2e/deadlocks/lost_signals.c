@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,34 @@ static void wait_for_child(int is_right, int reads)
 	pthread_join(thread, NULL);
 }
 
+static void *send_number(void *number)
+{
+	kill(getpid(), *(int *)number);
+	return number;
+}
+
+/* Two standard signals become one if both are sent before the first is read. Real-time signals are queued. */
+static void wait_for_two(int is_right)
+{
+	int number = is_right ? SIGRTMIN : SIGUSR1;
+	struct signalfd_siginfo information;
+	pthread_t threads[2];
+	sigset_t signals;
+	int descriptor;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, number);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	descriptor = signalfd(-1, &signals, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, send_number, &number);
+	for (int i = 0; i < 2; i++)
+		if (read(descriptor, &information, sizeof information) != sizeof information)
+			_exit(2);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int main(int count, char **arguments)
 {
 	main_thread = pthread_self();
@@ -163,6 +192,8 @@ int main(int count, char **arguments)
 		wait_for_timer(count > 2);
 	else if (count > 1 && !strcmp(arguments[1], "message"))
 		wait_for_message(count > 2);
+	else if (count > 1 && !strcmp(arguments[1], "two"))
+		wait_for_two(count > 2);
 	else
 		wait_for_reload(count > 2);
 	return 0;

@@ -99,6 +99,13 @@ bool fd_is_of_family(int fd)
 	return entry && entry->is_of_family && !family_has_stranger();
 }
 
+bool fd_is_of_signals(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	return entry && entry->class == FD_SIGNALFD;
+}
+
 const void *fd_object(int fd)
 {
 	const struct fd_entry *entry = fd_entry(fd);
@@ -123,6 +130,7 @@ uint16_t fd_number(int fd)
 		[FD_EVENTFD] = DESCRIPTOR_EVENTFD,
 		[FD_EPOLL] = DESCRIPTOR_EPOLL,
 		[FD_TIMERFD] = DESCRIPTOR_TIMERFD,
+		[FD_SIGNALFD] = DESCRIPTOR_FILE,
 		[FD_EVENT] = DESCRIPTOR_FILE};
 	const struct fd_entry *entry = fd_entry(fd);
 	const uint8_t noun = entry ? nouns[entry->class] : 0;

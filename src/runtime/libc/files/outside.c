@@ -28,6 +28,7 @@ static struct {
 	bool has_family; /* a process of the family can do so */
 	bool has_child;
 	bool has_signal;
+	bool has_signalfd;     /* a thread waits for a signal by a descriptor */
 	bool has_shared;       /* a thread waits for an object that another process can change */
 	bool needs_slices;     /* a wait that poll() cannot observe */
 	uint32_t failed_tries; /* consecutive failures */
@@ -44,7 +45,9 @@ static void outside_add(int fd, short events)
 {
 	if (fd < 0)
 		return;
-	if (!fd_is_internal(fd) && !fd_is_of_family(fd)) {
+	if (fd_is_of_signals(fd)) {
+		outside.has_signal = outside.has_signalfd = true;
+	} else if (!fd_is_internal(fd) && !fd_is_of_family(fd)) {
 		outside.has_own |= loopback_is_own(fd);
 		outside.has_external |= !loopback_is_own(fd);
 	}
@@ -89,7 +92,8 @@ static void outside_collect(void)
 {
 	outside.poll_count = 0;
 	outside.has_external = outside.has_family = outside.has_child = outside.has_signal =
-		outside.needs_slices = outside.has_shared = outside.has_own = false;
+		outside.has_signalfd = outside.needs_slices = outside.has_shared = outside.has_own =
+			false;
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
@@ -249,7 +253,8 @@ static bool outside_signal_is_possible(void)
 	const struct contract *contract = runtime.contract;
 
 	if (!contract || runtime.is_forked_child || contract->features & FEATURE_OUTSIDE_SIGNAL ||
-		family_has_stranger())
+		family_has_stranger() ||
+		(outside.has_signalfd && !signals_of_descriptors_are_own()))
 		return true;
 	return !__atomic_load_n(&contract->plan.ends_alone, __ATOMIC_RELAXED) &&
 	       !contract->totals.outcome[OUTCOME_PASSED] && !signals_are_own();
@@ -400,7 +405,7 @@ bool outside_look(void)
 	outside_collect();
 	if (outside.has_shared)
 		engine_changed_shared();
-	if (!outside.has_external && !outside.has_child)
+	if (!outside.has_external && !outside.has_child && !outside.has_signalfd)
 		return false;
 	fd_changed();
 	engine_changed_kind(OP_CHILD_WAIT);

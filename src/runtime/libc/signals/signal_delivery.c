@@ -430,6 +430,11 @@ void signal_leave_to_kernel(uint64_t mask)
 	signal_delivery_kernel_set_mask(delivery.left_to_kernel);
 }
 
+bool signals_of_descriptors_are_own(void)
+{
+	return signal_all_are_own(delivery.left_to_kernel);
+}
+
 void signal_take_from_kernel(uint64_t mask)
 {
 	if (!(delivery.left_to_kernel & mask))

@@ -45,6 +45,11 @@ void signal_note_own(int signal)
 	signals.own |= signal_bit(signal);
 }
 
+bool signal_all_are_own(uint64_t mask)
+{
+	return !(mask & ~signals.own);
+}
+
 bool signals_are_own(void)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {

@@ -199,7 +199,7 @@ long call_signalfd4(const long arguments[6], uint64_t site)
 		signal_leave_to_kernel(*set & engine_current()->signals_blocked);
 	result = target_call(SYS_signalfd4, arguments[0], arguments[1], arguments[2], arguments[3]);
 	if (!platform_failed(result) && (int)arguments[0] == -1)
-		fd_opened((int)result, FD_EVENT, false, (int)result);
+		fd_opened((int)result, FD_SIGNALFD, false, (int)result);
 	return result;
 }
 
