@@ -105,7 +105,7 @@ static unsigned lookup_call_line(Dwarf_Die *function, Dwarf_Die *unit, Dwarf_Add
 
 /* A function with at most this many lines of statements counts as short. */
 #define SHORT_LINES 3
-/* SHORT_LINES plus the line of the declaration and the line of the end. */
+/* SHORT_LINES plus the line of the beginning and the line of the end. */
 #define SHORT_LINES_ALL (SHORT_LINES + 2)
 
 /* Returns false if the list of distinct lines is full. */
@@ -188,7 +188,9 @@ static unsigned lookup_short_lines(Dwarf_Die *unit, Dwarf_Die *function)
 
 	if (!file || dwarf_decl_line(function, &declared))
 		return 0;
-	(void)lookup_note_line(numbers, &count, declared);
+	/* The first row of a function that was not inlined has the line of its beginning, such as that of the brace. */
+	if (dwarf_tag(function) != DW_TAG_subprogram)
+		(void)lookup_note_line(numbers, &count, declared);
 	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0)
 		if (!lookup_note_range(unit, start, end, file, numbers, &count))
 			return 0;
