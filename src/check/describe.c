@@ -237,7 +237,8 @@ static void describe_add_wait(const struct description *description, const struc
 		}
 	}
 	if (edge->lost_signals)
-		strbuf_addf(out, ", signalled %u times before it waited", edge->lost_signals);
+		strbuf_addf(out, ", signalled %u time%s before it waited", edge->lost_signals,
+			edge->lost_signals == 1 ? "" : "s");
 	strbuf_adds(out, "\n");
 }
 

@@ -47,6 +47,8 @@ void engine_set_main(uintptr_t handle, int kernel_id);
 /* Resets all but the settings of engine_init(), for hosts that make runs without a memory image.
  * The caller is `main`; all other threads are discarded. */
 void engine_renew(void);
+/* Returns the number of calls of engine_renew(). */
+uint32_t engine_run_number(void);
 void engine_begin_run(const struct engine_run *run);
 /* Called before the strategy chooses, at a location where a checkpoint may be taken. The call may
  * return again in a later run, with the memory restored. That run then calls engine_renew_run(). */

@@ -62,7 +62,7 @@ static void evidence_collect_wait(struct outcome *outcome, const struct engine_t
 	edge->site = op->site;
 	edge->holder = evidence_holder(op, &edge->holder_site);
 	if (cond)
-		edge->lost_signals = cond->lost_signals;
+		edge->lost_signals = cond_lost_signals(cond);
 }
 
 /* Each thread waits for at most one other: follows the holders from each edge until they repeat. */
@@ -152,7 +152,7 @@ static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 		is_deadlock |= edge->is_on_cycle;
 		is_deadlock |= edge->op != OP_THREAD_JOIN &&
 			       evidence_awaited_cond(outcome_wait_of(outcome, edge->holder));
-		has_lost |= cond && cond->is_signalled;
+		has_lost |= cond && cond_was_signalled(cond);
 	}
 	if (has_lost && !is_deadlock)
 		return OUTCOME_LOST_WAKEUP;

@@ -154,6 +154,12 @@ void engine_renew(void)
 	engine.earliest_deadline = ENGINE_FOREVER;
 	engine_clock_restart();
 	engine.performed.kind = OP_NONE;
+	engine.run_number++;
+}
+
+uint32_t engine_run_number(void)
+{
+	return engine.run_number;
 }
 
 void engine_set_deciding(engine_deciding *deciding)

@@ -129,19 +129,23 @@ struct cond {
 	uint16_t first;
 	uint16_t last;
 	uint16_t waiter_count;
-	uint16_t lost_signals; /* sent while no thread waited; saturates */
+	uint16_t lost_signals; /* sent in `run` while no thread waited; saturates */
 	int32_t clock;	       /* clock of pthread_cond_timedwait(); or SYNC_DESTROYED */
 	/* Shared objects (shared_enter()) have no queue: a signal permits one waiter to return. */
 	uint32_t is_shared;
-	uint32_t waiting;  /* number of waiters of all processes */
-	uint32_t arrivals; /* waits so far: the ticket of the next wait */
-	uint32_t limit;	   /* waiters with a ticket below this one may return, ... */
-	uint32_t granted;  /* number of these waiters that may return */
-	uint32_t is_signalled;
-	uint32_t reserved[3];
+	uint32_t waiting;      /* number of waiters of all processes */
+	uint32_t arrivals;     /* waits so far: the ticket of the next wait */
+	uint32_t limit;	       /* waiters with a ticket below this one may return, ... */
+	uint32_t granted;      /* number of these waiters that may return */
+	uint32_t is_signalled; /* by a signal in `run` */
+	uint32_t run;	       /* engine_run_number() of the last signal */
+	uint32_t reserved[2];
 };
 
 void cond_init(struct cond *cond, int32_t clock, bool is_shared);
+/* Return whether a signal was sent in this run, and how many found no waiter. */
+bool cond_was_signalled(const struct cond *cond);
+uint16_t cond_lost_signals(const struct cond *cond);
 /* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
 /* Returns whether the object is as its initialiser left it. One that was destroyed is not. */

@@ -224,6 +224,25 @@ static void cond_wake(struct cond *cond, struct engine_thread *thread)
 	}
 }
 
+/* The memory of a program without a memory image still holds what earlier runs have noted. */
+static void cond_note_signal(struct cond *cond)
+{
+	if (cond->run != engine_run_number())
+		cond->lost_signals = 0;
+	cond->run = engine_run_number();
+	cond->is_signalled = true;
+}
+
+bool cond_was_signalled(const struct cond *cond)
+{
+	return cond->is_signalled && cond->run == engine_run_number();
+}
+
+uint16_t cond_lost_signals(const struct cond *cond)
+{
+	return cond_was_signalled(cond) ? cond->lost_signals : 0;
+}
+
 static void cond_lose_signal(struct cond *cond)
 {
 	if (cond->lost_signals < UINT16_MAX)
@@ -235,7 +254,7 @@ void cond_signal(struct cond *cond, uint64_t site)
 	struct engine_thread *chosen;
 
 	engine_point(OP_COND_SIGNAL, cond, site);
-	cond->is_signalled = true;
+	cond_note_signal(cond);
 	if (cond->is_shared) {
 		cond_grant(cond, 1);
 		return;
@@ -257,7 +276,7 @@ void cond_broadcast(struct cond *cond, uint64_t site)
 	struct engine_thread *waiter;
 
 	engine_point(OP_COND_BROADCAST, cond, site);
-	cond->is_signalled = true;
+	cond_note_signal(cond);
 	if (cond->is_shared) {
 		cond_grant(cond, UINT32_MAX);
 		return;
