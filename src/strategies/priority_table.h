@@ -97,12 +97,15 @@ static inline void priority_table_raise(
 	table->top_priority[thread / 64] = 0;
 }
 
-/* Called when a run begins, and after a priority was raised in another way. */
-static inline void priority_table_forget(struct priority_table *table)
+/* Forgets the threads of the last run. Later groups than theirs have no cache yet. */
+static inline void priority_table_begin_run(struct priority_table *table)
 {
-	memset(table->examined, 0, sizeof table->examined);
-	memset(table->top_priority, 0, sizeof table->top_priority);
-	memset(table->top, 0, sizeof table->top);
+	const uint32_t word_count = BITSET_WORDS(table->known);
+
+	memset(table->examined, 0, word_count * sizeof *table->examined);
+	memset(table->top_priority, 0, word_count * sizeof *table->top_priority);
+	memset(table->top, 0, word_count * sizeof *table->top);
+	table->known = 0;
 }
 
 struct change_point {

@@ -86,7 +86,10 @@ static bool returned_is_wanted(void)
 
 void returned_begin_run(void)
 {
-	memset(&returned, 0, sizeof returned);
+	returned.is_busy = false;
+	/* Most runs free no block that is noted here. */
+	if (returned.count || returned.moved_bytes)
+		memset(&returned, 0, sizeof returned);
 }
 
 static struct returned_block *returned_find(uintptr_t address)

@@ -61,8 +61,7 @@ static void pct_begin_run(void *state, uint64_t seed)
 
 	rng_seed(&pct->rng, seed);
 	pct->point = 0;
-	pct->priorities.known = 0;
-	priority_table_forget(&pct->priorities);
+	priority_table_begin_run(&pct->priorities);
 	pct_draw_changes(pct);
 }
 

@@ -187,9 +187,9 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	pctvb_begin_drawing(pctvb, seed);
 	pctvb->falls = pctvb_choose_placement(pctvb);
 	/* A stopped thread may have to drop below threads that are not yet created. */
-	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
+	priority_table_begin_run(table);
+	for (; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
-	priority_table_forget(table);
 	pctvb->fallen = 0;
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
 		pctvb->drawn[i].count = 0;

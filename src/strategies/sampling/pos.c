@@ -23,8 +23,7 @@ static void pos_begin_run(void *state, uint64_t seed)
 	struct pos *pos = state;
 
 	rng_seed(&pos->rng, seed);
-	pos->priorities.known = 0;
-	priority_table_forget(&pos->priorities);
+	priority_table_begin_run(&pos->priorities);
 }
 
 static inline void pos_draw(struct pos *pos, uint32_t thread)
