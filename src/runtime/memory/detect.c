@@ -244,15 +244,22 @@ bool runtime_looks_for_races(void)
 	return detect_states[DETECTOR_race] != NULL;
 }
 
+/* Returns whether raddle sees accesses of this program, as far as earlier runs and this one have loaded its modules. */
+static bool detect_sees_accesses(void)
+{
+	const struct contract_memory *memory = sites_memory();
+
+	return runtime.has_tsan_calls || (memory && memory->module_count);
+}
+
 /* Returns whether the only detector merely watches, and this is not one of its runs. */
 static bool detect_is_idle(const struct contract *contract)
 {
-	const uint64_t number = contract->run_number;
 	bool is_idle;
 
 	if (contract->plan.detectors != 1u << DETECTOR_race || !contract->plan.watches_races)
 		return false;
-	is_idle = !memory_watches_run(number);
+	is_idle = !detect_sees_accesses() || !memory_watches_run(contract->run_number);
 	engine_set_performed(is_idle ? NULL : runtime_detect);
 	return is_idle;
 }
