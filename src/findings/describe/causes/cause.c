@@ -340,8 +340,10 @@ static void cause_add_values(
 			!builder_latch_cause(builder, cause, remedy) &&
 			!builder_futex_cause(builder, cause, remedy) &&
 			!builder_descriptor_cause(builder, cause, remedy) &&
-			!builder_drained_cause(builder, cause, remedy))
+			!builder_drained_cause(builder, cause, remedy)) {
 			builder_preemption_cause(builder, cause, remedy);
+			builder_never_signalled_cause(builder, cause);
+		}
 		break;
 	default:
 		break;

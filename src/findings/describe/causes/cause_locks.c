@@ -315,10 +315,19 @@ static void cause_locks_add_nested(
 			wait->object, &waiter->at);
 		return;
 	}
-	if (builder->signals.signal == NO_EVENT)
-		builder_add_sentence(builder, cause,
-			"{object}, on which {text} waits at {stack}, was never signalled in this run\n",
-			waiter->object, waiter->thread, &waiter->at);
+}
+
+void builder_never_signalled_cause(const struct builder *builder, struct strbuf *cause)
+{
+	const struct finding_wait *wait;
+
+	if (builder->finding->kind != OUTCOME_DEADLOCK || builder->culprit == UINT32_MAX ||
+		builder->signals.signal != NO_EVENT)
+		return;
+	wait = &builder->finding->waits[builder->culprit];
+	builder_add_sentence(builder, cause,
+		"{text} waits on {object} at {stack}, which no thread signals\n", wait->thread,
+		wait->object, &wait->at);
 }
 
 /* A reader may take its read-write lock twice, unless the lock prefers writers and one waits. */

@@ -36,6 +36,8 @@ struct preemption {
 	uint16_t thread;
 	uint32_t count;		   /* of items */
 	struct interruption early; /* `before`: the last event before the preemption */
+	/* NULL, or a variable that the preempted thread had read, and that the thread of early.read then wrote */
+	const struct interruption *missed;
 	struct interruption items[ACCESSES_EXAMINED];
 };
 
@@ -125,8 +127,27 @@ static void cause_preemption_collect(
 	}
 }
 
+/* Finds the last variable that the preempted thread read, and that the thread of early.read wrote before that access.
+ * Each of the two threads then misses what the other one writes. */
+static void cause_preemption_find_missed(
+	const struct finding_source *source, struct preemption *preemption)
+{
+	const uint64_t read = preemption->early.read;
+
+	for (uint32_t i = 0; i < preemption->count; i++) {
+		const struct interruption *item = &preemption->items[i];
+
+		if (item->written == NO_EVENT || item->written > read ||
+			!builder_is_read(&source->events[item->before]) ||
+			source->events[item->written].thread != source->events[read].thread)
+			continue;
+		if (!preemption->missed || item->before > preemption->missed->before)
+			preemption->missed = item;
+	}
+}
+
 /* Finds the first write behind the preemption whose memory the preempted thread has not accessed before,
- * and another thread has read in between, but not written. */
+ * and another thread has read or atomically updated in between, but has not stored to. */
 static void cause_preemption_find_early(
 	const struct finding_source *source, struct preemption *preemption)
 {
@@ -146,10 +167,11 @@ static void cause_preemption_find_early(
 		for (uint64_t at = preemption->begin; at < preemption->end; at++)
 			if (source->events[at].address == event->address &&
 				builder_is_access(&source->events[at]))
-				read = builder_is_write(&source->events[at]) ? preemption->end : at;
+				read = builder_is_store(&source->events[at]) ? preemption->end : at;
 		if (read >= preemption->end)
 			continue;
 		preemption->early = (struct interruption){preemption->begin - 1, i, read, NO_EVENT};
+		cause_preemption_find_missed(source, preemption);
 		return;
 	}
 }
@@ -224,39 +246,55 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 			&events[item->before]);
 }
 
-/* Adds "main.0 unlocks mutex m at x.c:7, and is preempted", or "main.0 calls done.count_down(...) at ...". */
-static void cause_preemption_add_last(
-	const struct builder *builder, uint64_t last, struct strbuf *cause)
+/* Adds "main.0 unlocks mutex m at x.c:7", or "main.0 calls done.count_down(...) at x.c:7". */
+static void cause_preemption_add_step(
+	const struct builder *builder, uint64_t number, struct strbuf *cause)
 {
-	const struct trace_event *event = &builder->source->events[last];
+	const struct trace_event *event = &builder->source->events[number];
 	const struct finding *finding = builder->finding;
-	const uint64_t at = last - builder->first_step;
+	const uint64_t at = number - builder->first_step;
 	const struct finding_step *step = at < finding->step_count ? &finding->steps[at] : NULL;
 	const char *call = step ? step->library_call : NULL;
 	FREE_SCOPED char *object =
 		step ? string_copy(step->object) : builder_event_object(builder, event);
 	FREE_SCOPED char *verb = builder_event_verb(event);
 
-	builder_mark_cause(builder, last, cause);
+	builder_mark_cause(builder, number, cause);
 	builder_add_sentence(builder, cause, call ? "{actor} calls {text}" : "{actor} {text}",
 		event, call ? call : verb);
 	if (object && !call)
 		builder_add_sentence(builder, cause, " {object}", object);
 	if (event->site)
 		builder_add_sentence(builder, cause, " at {location}", event);
+}
+
+static void cause_preemption_add_last(
+	const struct builder *builder, uint64_t last, struct strbuf *cause)
+{
+	cause_preemption_add_step(builder, last, cause);
 	strbuf_adds(cause, ", and is preempted\n");
 }
 
 static void cause_preemption_add_early(
-	const struct builder *builder, const struct interruption *early, struct strbuf *cause)
+	const struct builder *builder, const struct preemption *preemption, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
+	const struct interruption *early = &preemption->early;
 	FREE_SCOPED char *variable = builder_event_object(builder, &events[early->read]);
+	FREE_SCOPED char *verb = builder_event_verb(&events[early->read]);
 
-	cause_preemption_add_last(builder, early->before, cause);
+	if (preemption->missed) {
+		cause_preemption_add_step(builder, preemption->missed->before, cause);
+		builder_add_sentence(builder, cause, ", and is preempted before {location}\n",
+			&events[preemption->end]);
+		cause_preemption_add_step(builder, preemption->missed->written, cause);
+		strbuf_adds(cause, "\n");
+	} else {
+		cause_preemption_add_last(builder, early->before, cause);
+	}
 	builder_add_sentence(builder, cause,
-		"{actor} reads {object} at {step}\n{actor} writes it at {step} only after that\n",
-		&events[early->read], variable, &events[early->after]);
+		"{actor} {text} {object} at {step}\n{actor} writes it at {step} only after that\n",
+		&events[early->read], verb, variable, &events[early->after]);
 }
 
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */
@@ -281,7 +319,7 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 	if (best_pattern > PATTERN_CLOBBERED)
 		cause_preemption_find_early(builder->source, preemption);
 	if (preemption->early.after)
-		cause_preemption_add_early(builder, &preemption->early, cause);
+		cause_preemption_add_early(builder, preemption, cause);
 	else if (best)
 		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
 	return best || preemption->early.after;

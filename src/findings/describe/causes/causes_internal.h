@@ -46,6 +46,8 @@ bool builder_is_same_line(const struct finding_frame *a, const struct finding_fr
 /* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Adds that nobody signals the condition variable on which a thread of a deadlock waits, if that is so. */
+void builder_never_signalled_cause(const struct builder *builder, struct strbuf *cause);
 /* Cause and remedy of two accesses without a happens-before order. */
 void builder_accesses_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
