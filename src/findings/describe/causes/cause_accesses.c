@@ -126,6 +126,32 @@ static bool cause_accesses_add_freed_at_exit(
 	return true;
 }
 
+/* Returns whether the first thread created the second one, by their paths, as main did main.0. Only then it is likely to
+ * know the thread, and may join it. */
+static bool cause_accesses_is_creator(const char *creator, const char *thread)
+{
+	const size_t length = strlen(creator);
+
+	return !strncmp(creator, thread, length) && thread[length] == '.' &&
+	       !strchr(thread + length + 1, '.');
+}
+
+/* Adds that the thread which frees or destroys has to wait for the user of the memory. */
+static void cause_accesses_prevent_by_waiting(
+	const struct builder *builder, const char *deed, struct strbuf *remedy)
+{
+	const struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &builder->finding->race[FINDING_LATER];
+
+	if (cause_accesses_is_creator(earlier->thread, later->thread))
+		builder_add_sentence(builder, remedy, "{text} {text} before the {text} at {stack}",
+			remedy->length ? ", or join" : "join", later->thread, deed, &earlier->at);
+	else if (!remedy->length && builder->source->outcome->thread.index)
+		builder_add_sentence(builder, remedy,
+			"let {text} wait until {text} is done with it before the {text} at {stack}",
+			earlier->thread, later->thread, deed, &earlier->at);
+}
+
 /* `release`: the unlock after which the other thread freed or destroyed it; NULL: none. */
 static void cause_accesses_prevent_use(
 	const struct builder *builder, const struct trace_event *release, struct strbuf *remedy)
@@ -144,12 +170,14 @@ static void cause_accesses_prevent_use(
 		builder_add_sentence(builder, remedy,
 			"hold {text}, from the read of the pointer to the use at {stack}",
 			guarded->held, &later->at);
-	if (outcome->thread.index) /* no thread can join main */
-		builder_add_sentence(builder, remedy, "{text} {text} before the {text} at {stack}",
-			remedy->length ? ", or join" : "join", later->thread,
-			is_destroyed ? "destruction" : "free", &earlier->at);
-	if (is_signal || is_destroyed || guarded == earlier ||
-		cause_accesses_prevent_unshared(builder, later->thread, remedy))
+	if (is_signal || is_destroyed || guarded == earlier) {
+		cause_accesses_prevent_by_waiting(
+			builder, is_destroyed ? "destruction" : "free", remedy);
+		return;
+	}
+	if (cause_accesses_is_creator(earlier->thread, later->thread))
+		cause_accesses_prevent_by_waiting(builder, "free", remedy);
+	if (cause_accesses_prevent_unshared(builder, later->thread, remedy))
 		return;
 	strbuf_adds(remedy, remedy->length ? ", or " : "");
 	strbuf_adds(remedy,
@@ -186,7 +214,7 @@ static void cause_accesses_add_freed(
 		is_destroyed ? "{text} destroyed {object} at {stack}"
 			     : "{text} freed {object} at {stack}",
 		earlier->thread, is_destroyed ? finding->variable : "the memory", &earlier->at);
-	if (outcome->thread.index) /* no thread can wait for the end of main */
+	if (cause_accesses_is_creator(earlier->thread, later->thread))
 		strbuf_addf(cause, " without waiting for %s to end", later->thread);
 	builder_add_sentence(builder, cause, "\n{text} {text} it after that at {stack}\n",
 		later->thread, later->verb, &later->at);
