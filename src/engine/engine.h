@@ -180,7 +180,7 @@ variable_name engine_static_name(const void *address);
  * NULL: no such module. */
 bool engine_static_location(const void *address, uint32_t *module, uint64_t *offset);
 const void *engine_static_address(uint32_t module, uint64_t offset);
-/* Calls host.kernel_accesses(). */
+/* Tells the host that the kernel accesses memory in the next op. The result is that of host.kernel_accesses(). */
 uint16_t engine_note_kernel_access(const void *address, bool writes);
 /* Gives pending ops of this kind on the object a second object, by its op_second(). */
 void engine_set_second(enum op_kind kind, const void *address, uint16_t second);

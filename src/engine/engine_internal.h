@@ -106,7 +106,7 @@ struct engine {
 	bool has_overdue_wait;	/* a wait is past its deadline, but not yet its wait_end_period */
 	uint32_t stall_count;	/* stalls of the run (stall.c) */
 	uint64_t stalled_ns;	/* sum of the run's stalls, if it is limited */
-	uint32_t run_number;	/* engine_run_number() */
+	uint32_t run_number;	/* the result of engine_run_number() */
 	uint32_t store_buffer_count;
 	uint32_t weak_choices; /* made in this run */
 	uint32_t slice_count;  /* starved threads whose time slice has not ended (fairness.c) */

@@ -66,8 +66,9 @@ struct engine_host {
 	bool (*is_common)(const void *address);
 	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */
 	object_name (*name)(const void *address);
-	/* The kernel reads or, with `writes`, may change memory as part of the moving thread's next op. Returns
-	 * op_second() of the variable; 0: accesses to memory are no steps. NULL: they never are. */
+	/* Called when the kernel reads memory, or may change it if `writes` is set, as part of the moving thread's next
+	 * op. Returns op_second() of the variable, or 0 if accesses to memory are no steps in this run. The function is
+	 * NULL if they never are. */
 	uint16_t (*kernel_accesses)(const void *address, bool writes);
 	/* Hash of the thread's call stack when it announces an op; NULL if not needed. */
 	uint32_t (*context)(struct thread_id thread);

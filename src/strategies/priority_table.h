@@ -97,7 +97,8 @@ static inline void priority_table_raise(
 	table->top_priority[thread / 64] = 0;
 }
 
-/* Forgets the threads of the last run. Later groups than theirs have no cache yet. */
+/* Forgets the threads of the last run. Only groups of these threads have entries in the cache, so that the function clears
+ * no others. */
 static inline void priority_table_begin_run(struct priority_table *table)
 {
 	const uint32_t word_count = BITSET_WORDS(table->known);

@@ -393,7 +393,7 @@ void symbols_describe_code(
 		strbuf_addf(out, "0x%llx", (unsigned long long)address);
 	if (frame->file) {
 		strbuf_addf(&line, "%s:%u", base_name(frame->file), frame->line);
-		/* The name of a lambda may already end in its line. */
+		/* A lambda is named after its file and line, which then need not follow the name. */
 		if (!lookup_ends_with(out, &line))
 			strbuf_addf(out, " (%s)", line.text);
 	} else if (frame->module) {

@@ -57,7 +57,7 @@ bool symbols_describe_field(struct symbols *symbols, uint64_t address, struct st
 		return false;
 	name = symbols_readable_type(site->type);
 	strbuf_adds(out, name);
-	/* Where the compiler did not know the field, it noted the offset. */
+	/* The compiler notes the offset, such as "+8", if it does not know the field. The debug information may know it. */
 	if (*site->field != '+')
 		strbuf_addf(out, ".%s", site->field);
 	else if (types_named(symbols, symbols_module_at(symbols, address), name, &type))

@@ -59,7 +59,7 @@ static void explain_report_add_role(struct strbuf *out, struct explain *explain,
 		strbuf_adds(out, function ? function : "a thread");
 }
 
-/* The text for the object of an order pattern whose object has no name. */
+/* Returns the words that stand for the object of an order pattern if the object has no name. */
 static const char *explain_report_object_class(const struct pattern *pattern, unsigned access)
 {
 	const enum object_class class = op_descriptions[pattern->ops[access]].object;

@@ -224,7 +224,8 @@ static void cond_wake(struct cond *cond, struct engine_thread *thread)
 	}
 }
 
-/* The memory of a program without a memory image still holds what earlier runs have noted. */
+/* Programs that make all runs in one process, such as unit tests, keep their memory from run to run. A condition variable
+ * then still holds what earlier runs have noted, and this function forgets that. */
 static void cond_note_signal(struct cond *cond)
 {
 	if (cond->run != engine_run_number())

@@ -90,8 +90,8 @@ static bool futex_is_woken(const struct engine_op *op, const struct engine_threa
 	       (op->is_shared && *(const volatile uint32_t *)op->address != op->argument);
 }
 
-/* The scheduling point of each call on a futex. The kernel reads or, with `writes`, may change the word `accessed`: the call
- * depends on all other accesses to that variable. NULL: it accesses no memory. */
+/* Each call on a futex makes its scheduling point here. The kernel reads the word `accessed`, or may change it if `writes`
+ * is set, so the call depends on all other accesses to that variable. `accessed` is NULL if the kernel accesses no memory. */
 static void futex_point(enum op_kind kind, const uint32_t *word, const uint32_t *accessed,
 	bool writes, uint64_t site)
 {

@@ -85,7 +85,7 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 /* The object of an event other than an access to memory; returns NULL if there is none. The caller
  * frees the text. */
 /* Threads that wait for a std::atomic of another size than a futex wait at a word of libstdc++. Returns a read of the
- * variable that they wait for. NULL: the address is no such word, or serves several variables. */
+ * variable that they wait for, or NULL if the address is no such word or serves several variables. */
 const struct trace_event *builder_awaited_read(const struct builder *builder, uint64_t address);
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* Adds a line for each module whose variables have no names, with the remedy. */

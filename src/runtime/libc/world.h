@@ -270,7 +270,7 @@ bool signals_have_handler_for_others(void);
 bool signals_may_interrupt(void);
 /* Returns whether the process has sent itself each of the signals that its threads wait for. */
 bool signals_are_own(void);
-/* The same for the signals of all descriptors that signalfd() has made. */
+/* Returns whether the process has sent itself each signal of the descriptors that signalfd() has made. */
 bool signals_of_descriptors_are_own(void);
 /* Runs the handlers that the caller must run now. Returns true if one ran. */
 bool signals_deliver_now(void);

@@ -244,7 +244,7 @@ bool runtime_looks_for_races(void)
 	return detect_states[DETECTOR_race] != NULL;
 }
 
-/* Returns whether raddle sees accesses of this program, as far as earlier runs and this one have loaded its modules. */
+/* Returns whether raddle sees accesses of this program. A module with sites that a later run loads counts from then on. */
 static bool detect_sees_accesses(void)
 {
 	const struct contract_memory *memory = sites_memory();

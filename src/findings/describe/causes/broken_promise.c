@@ -33,7 +33,7 @@ static bool broken_promise_breaks(const struct builder *builder, const struct tr
 	return false;
 }
 
-/* Returns the first event from `from` on at the address, of the thread unless it is NULL; NO_EVENT: there is none. */
+/* Returns the first event from `from` on at the address, of the thread unless it is NULL, or NO_EVENT if there is none. */
 static uint64_t broken_promise_first(const struct finding_source *source, uint64_t from,
 	uint64_t address, const struct thread_id *thread)
 {

@@ -36,7 +36,8 @@ struct preemption {
 	uint16_t thread;
 	uint32_t count;		   /* of items */
 	struct interruption early; /* `before`: the last event before the preemption */
-	/* NULL, or a variable that the preempted thread had read, and that the thread of early.read then wrote */
+	/* A variable that the preempted thread had read, and that the thread of early.read wrote after that. NULL if there
+	 * is no such variable. */
 	const struct interruption *missed;
 	struct interruption items[ACCESSES_EXAMINED];
 };
@@ -246,7 +247,8 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 			&events[item->before]);
 }
 
-/* Adds "main.0 unlocks mutex m at x.c:7", or "main.0 calls done.count_down(...) at x.c:7". */
+/* Adds a sentence about one event, such as "main.0 unlocks mutex m at x.c:7" or "main.0 calls done.count_down(...) at
+ * x.c:7". */
 static void cause_preemption_add_step(
 	const struct builder *builder, uint64_t number, struct strbuf *cause)
 {

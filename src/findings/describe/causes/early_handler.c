@@ -26,7 +26,7 @@ static uint64_t early_handler_find(
 	return NO_EVENT;
 }
 
-/* Returns the last event before `handled` by which another thread sends the same signal; NO_EVENT: there is none. */
+/* Returns the last event before `handled` by which another thread sends the same signal, or NO_EVENT if there is none. */
 static uint64_t early_handler_find_sender(const struct finding_source *source, uint64_t handled)
 {
 	for (uint64_t i = handled; i-- > 0;)

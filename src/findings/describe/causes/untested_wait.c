@@ -15,7 +15,7 @@ struct untested_wait {
 	uint64_t use; /* the waiter accesses the variable at another line than that of the test */
 };
 
-/* Returns the last wait of the thread on a condition variable that a signal has ended; NO_EVENT: there is none. */
+/* Returns the last wait of the thread on a condition variable that a signal has ended, or NO_EVENT if there is none. */
 static bool untested_wait_find_wait(
 	const struct finding_source *source, uint16_t thread, struct untested_wait *out)
 {
