@@ -127,6 +127,15 @@ static void static_data_add_variables(const struct surroundings *surroundings, D
 		static_data_add_variable(surroundings, die, &location);
 }
 
+/* Returns whether the readable name of a function is that of the call of a lambda. */
+static bool static_data_is_lambda_call(const char *name)
+{
+	const char *call = strstr(name, "::operator()");
+
+	return call && !call[strlen("::operator()")] &&
+	       symbols_is_lambda(name, (size_t)(call - name));
+}
+
 /* Returns the scope for declarations in a namespace or function, which may have no mangled name. */
 static const char *static_data_scope_of(const struct surroundings *around, Dwarf_Die *die)
 {
@@ -139,7 +148,8 @@ static const char *static_data_scope_of(const struct surroundings *around, Dwarf
 	if (is_function && !name && !plain) /* clang: the function is inlined everywhere */
 		return around->scope;
 	if (name)
-		BUG_ON(asprintf(&scope, "%s::", name) < 0);
+		BUG_ON(asprintf(&scope,
+			       "%s::", static_data_is_lambda_call(name) ? "lambda" : name) < 0);
 	else
 		BUG_ON(asprintf(&scope, "%s%s::", around->scope,
 			       plain ? plain : "(anonymous namespace)") < 0);
