@@ -60,7 +60,7 @@ void engine_evaluate(struct engine_thread *thread)
 	enabled_set(thread, reason);
 }
 
-/* Fills the fields that only fences and ops that access memory have. */
+/* Fills the fields of a pending op that strategies read only of memory accesses and fences. */
 static inline void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
 {
 	if (op->awaits_value) {

@@ -260,8 +260,8 @@ static void reads_add_read(struct read_case *of)
 	uint64_t initial;
 
 	if (seen) {
-		/* The lock keeps other threads out, so the read sees the value of the thread's last access in this critical
-		 * section. */
+		/* The thread has held the lock since its last access to this variable, and others access the variable
+		 * only under that lock. The read therefore sees the same value as that access. */
 		solver_add(solver, Z3_mk_eq(solver->z3, solver_accessed(solver, of->read),
 					   solver_accessed(solver, seen)));
 		return;

@@ -115,8 +115,8 @@ void walk_next_entry(struct walker *walker);
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
-/* Advances past the entry that the recorded program wrote at this site. The entry has no value; only records made for
- * checks contain such entries. */
+/* Compares a write that the walk has computed with the program's report of it in the record, and continues behind the
+ * report. Programs report writes only in records made for tests of the walk. In other records the function does nothing. */
 enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address);
 /* Processes entries until code without bitcode calls or returns. */
 enum step walk_wait_outside(struct walker *walker);

@@ -193,7 +193,7 @@ bool builder_holds(
 /* "counter", or a description. The caller frees the text. */
 char *builder_race_variable(const struct builder *builder, bool is_brief);
 void builder_fill_race(struct builder *builder);
-/* The event of the earlier of the two accesses, which may be a free; NO_EVENT: the trace lacks it. */
+/* The event of the earlier of the two accesses, which may be a free, or NO_EVENT if the trace lacks it. */
 uint64_t builder_find_earlier(const struct builder *builder);
 
 /* ---- interleaving.c ---- */

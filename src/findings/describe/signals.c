@@ -88,9 +88,9 @@ static uint64_t signals_lock_of_wait(const struct finding_source *source, uint64
 }
 
 struct signal_wake {
-	uint64_t signal; /* the event that ended the wait; NO_EVENT: none */
+	uint64_t signal; /* the event that ended the wait, or NO_EVENT if none has */
 	uint64_t wait;	 /* event */
-	uint64_t end;	 /* the thread's next event; NO_EVENT: none follows */
+	uint64_t end;	 /* the thread's next event, or NO_EVENT if none follows */
 };
 
 struct signal_wakes {

@@ -42,7 +42,7 @@ struct signal_history {
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
 	const struct finding_wait *blocked, struct signal_history *out);
 
-/* Returns the signaller's write of what the waiter has tested, after the last signal; NO_EVENT: there is none. Needs
+/* Returns the signaller's write of what the waiter has tested, after the last signal, or NO_EVENT if there is none. Needs
  * `edge`, `wait`, `lock` and `signal` of the history. */
 uint64_t signal_history_late_change(
 	const struct finding_source *source, const struct signal_history *history);

@@ -12,7 +12,7 @@
 #define FREED_WORD UINT64_C(0x6b6b6b6b6b6b)
 
 /* Returns whether the program probably computed the address from FREED_WORD, which replaces the pointers in freed memory.
- * The address then lies near FREED_WORD: it is that of a member or an array element. */
+ * A member or an array element behind such a pointer has an address that is a little larger than FREED_WORD. */
 static inline bool freed_word_gives(uint64_t address)
 {
 	return address - FREED_WORD + 4096 < 65536;

@@ -56,8 +56,8 @@ static bool layout_is_joint(const char *at)
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
 }
 
-/* Splits off the longest part of the text that fits into a line of `width` columns, and returns its length in bytes.
- * *text then points behind this part and the blanks that follow it. */
+/* Breaks a text into lines: returns how many bytes of *text fit into one line of `width` columns, and moves *text to the
+ * beginning of the next line, behind the blanks between the two. */
 static size_t layout_next_piece(const char **text, unsigned width)
 {
 	const char *const start = *text;

@@ -126,7 +126,8 @@ struct fd_request {
 	struct pollfd *polls;
 	uint64_t count; /* number of polls; for select, number of bits */
 	const fd_set *sets[3];
-	/* the call has replaced the signal mask: a signal that the new mask unblocks interrupts the call */
+	/* True for calls such as ppoll(), which set another signal mask while they wait. A signal that this mask lets
+	 * through interrupts the call, also if it was sent before the call. */
 	bool has_own_mask;
 };
 

@@ -38,7 +38,7 @@ bool builder_thread_exists(const struct finding_source *source, uint64_t event, 
 	return !thread || created > source->threads[thread].ordinal;
 }
 
-/* Returns the use of the closed descriptor by another thread; NO_EVENT: there is none. */
+/* Returns the use of the closed descriptor by another thread, or NO_EVENT if there is none. */
 static uint64_t cause_descriptor_find_use(const struct finding_source *source, uint64_t close)
 {
 	const struct trace_event *closing = &source->events[close];

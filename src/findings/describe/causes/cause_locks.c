@@ -10,7 +10,7 @@ static const struct wait_edge *cause_locks_edge(
 	return &builder->source->outcome->waits[wait - builder->finding->waits];
 }
 
-/* The event at which the holder of an object that another thread waits for acquired it; NO_EVENT if the trace lacks it. */
+/* The event at which the holder of an object that another thread waits for acquired it, or NO_EVENT if the trace lacks it. */
 static uint64_t cause_locks_find_acquisition(
 	const struct builder *builder, const struct finding_wait *wait)
 {

@@ -27,7 +27,7 @@ enum pattern {
 /* Events of one variable or lock around a preemption, as indices into the trace. */
 struct interruption {
 	uint64_t before, after; /* of the preempted thread */
-	uint64_t read, written; /* the last ones in between; NO_EVENT: there is none */
+	uint64_t read, written; /* the last ones in between, or NO_EVENT if there is none */
 };
 
 struct preemption {

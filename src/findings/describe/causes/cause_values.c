@@ -33,7 +33,7 @@ bool builder_is_access(const struct trace_event *event)
 	return event->address && (builder_is_read(event) || builder_is_write(event));
 }
 
-/* Accesses of one variable, as indices into the trace, in their order; NO_EVENT: there is none. */
+/* Accesses of one variable, as indices into the trace, in their order, or NO_EVENT if there is none. */
 struct value_story {
 	uint64_t earlier; /* a read that another thread's write follows */
 	uint64_t other;	  /* that write */

@@ -52,7 +52,7 @@ static void delayed_stores_add_unseen(
 			value, &write, &write);
 }
 
-/* Returns the access to the store's variable at a step; NO_EVENT if the trace lacks it. */
+/* Returns the access to the store's variable at a step, or NO_EVENT if the trace lacks it. */
 static uint64_t delayed_stores_find(
 	const struct builder *builder, const struct delayed_store *store, uint64_t step)
 {

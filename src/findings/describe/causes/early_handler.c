@@ -6,9 +6,9 @@
 #include "base/strbuf.h"
 #include "findings/describe/causes/causes_internal.h"
 
-/* Returns the last event at which the waiter runs a handler just before the call in which it waits; NO_EVENT if the
- * thread has called the function again since, or runs no handler there. Steps of the handler have other sites. The trace
- * may end with the point before the wait, or with the wait. */
+/* Finds the step at which the waiting thread ran a signal handler just before the call in which it waits. Returns
+ * NO_EVENT if it ran none there, or has called the function once more after the handler. The trace may end with the step
+ * of the wait or, if that step never came, with the one before it. The handler's own steps lie at other code addresses. */
 static uint64_t early_handler_find(
 	const struct finding_source *source, const struct wait_edge *edge)
 {

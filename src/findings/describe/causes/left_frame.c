@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "findings/describe/causes/causes_internal.h"
 
-/* Returns the owner's last access to the address; NO_EVENT: the trace has none. */
+/* Returns the owner's last access to the address, or NO_EVENT if the trace has none. */
 static uint64_t left_frame_last_use(const struct builder *builder)
 {
 	const struct finding_source *source = builder->source;

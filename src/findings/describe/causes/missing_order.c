@@ -12,7 +12,7 @@ static bool missing_order_is_read(const struct trace_event *event)
 	return op_descriptions[event->kind].flags & OP_READ || event->kind == OP_ATOMIC_UPDATE;
 }
 
-/* Returns the last write before the event to the memory that it reads; NO_EVENT: none. */
+/* Returns the last write before the event to the memory that it reads, or NO_EVENT if there is none. */
 static uint64_t missing_order_last_write(const struct finding_source *source, uint64_t read)
 {
 	for (uint64_t i = read; i-- > 0;)
