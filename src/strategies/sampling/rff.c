@@ -93,7 +93,7 @@ static void rff_observe(void *state)
 {
 	struct rff *rff = state;
 
-	rff->known = 0;
+	rff->is_observing = true;
 	rff->constraint_count = 0;
 	if (rff_teaches(rff))
 		rff_begin_lesson(rff);
@@ -104,6 +104,7 @@ static void rff_begin_run(void *state, uint64_t seed)
 	struct rff *rff = state;
 
 	rng_seed(&rff->rng, seed);
+	rff->is_observing = false;
 	rff->known = 0;
 	rff->constraint_count = 0;
 	rff->delays = 0;
@@ -229,9 +230,11 @@ static void rff_executed(void *state, const struct schedule_view *view, struct t
 	struct rff *rff = state;
 	const struct pending_op *op = &view->pending[thread.index];
 
-	rff_prepare_threads(rff, view);
 	if (rff_teaches(rff))
 		rff_note(rff, view, thread.index);
+	if (rff->is_observing)
+		return;
+	rff_prepare_threads(rff, view);
 	for (uint32_t i = 0; i < rff->constraint_count; i++)
 		if (rff->constraints[i].state != RFF_ENDED &&
 			op->object == rff->constraints[i].object && rff_may_race(op))

@@ -65,6 +65,7 @@ struct rff_write {
 struct rff {
 	struct rng rng;
 	uint32_t position; /* position of the run in its round */
+	bool is_observing; /* another strategy makes the choices of this run */
 	uint32_t known;	   /* number of threads of this run with a priority */
 	uint32_t delays;   /* number of choices that the constraints changed */
 	uint32_t constraint_count;

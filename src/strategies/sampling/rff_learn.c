@@ -37,8 +37,6 @@ static void rff_note_pair(struct rff *rff, const struct pending_op *op, uint64_t
 	struct rff_lesson *lesson = &rff->lessons[rff->position];
 	const uint32_t known = rff->run_pairs.count;
 
-	if (lesson->pair_count == RFF_LESSON_PAIRS)
-		return;
 	(void)key_table_add(&rff->run_pairs, hash_pair(write->event + is_own, event));
 	if (rff->run_pairs.count == known)
 		return;
@@ -61,7 +59,8 @@ void rff_note(struct rff *rff, const struct schedule_view *view, uint32_t thread
 	uint64_t event;
 	uint8_t rank;
 
-	if (!rff_may_race(op))
+	/* A full lesson ends the learning of the run. */
+	if (!rff_may_race(op) || rff->lessons[rff->position].pair_count == RFF_LESSON_PAIRS)
 		return;
 	index = key_table_add(&rff->run_objects, op->object);
 	if (index == KEY_TABLE_NONE)

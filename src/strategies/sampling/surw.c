@@ -8,19 +8,20 @@
  * ops is then equally likely; all other ops are unrestricted. A thread that is not yet created
  * counts for its creator. At the creation, the weight and the intention are divided.
  *
- * Deviations from the paper: - Earlier runs give the counts, for all objects at once and by stable
- * thread name, instead of one profiling run. A varying estimate rises quickly by half of the
- * difference and decreases
- *   slowly: an op that does not occur costs only another draw.
- * - An object that is used only under one lock is not picked: its order is that of the lock. -
- * Releases are not interesting, because a release follows its own acquisition. Creation, begin,
- * end, join and detach of threads are not interesting, because their order is forced. - Programs
- * that block: if the intended thread is blocked and every enabled thread is at an
+ * Deviations from the paper:
+ * - Earlier runs give the counts, for all objects at once and by stable thread name, instead of one
+ *   profiling run. A varying estimate rises quickly by half of the difference and decreases slowly:
+ *   an op that does not occur costs only another draw.
+ * - An object that is used only under one lock is not picked: its order is that of the lock.
+ * - Releases are not interesting, because a release follows its own acquisition. Creation, begin,
+ *   end, join and detach of threads are not interesting, because their order is forced.
+ * - Programs that block: if the intended thread is blocked and every enabled thread is at an
  *   interesting op, the intention is drawn again among the enabled threads. A thread at an
  *   interesting op has at least weight 1. Uniformity, which the paper proves without blocking, is
  *   approximated.
- * - The first run has no counts and is a random walk. - The first runs of a round alone produce
- * lessons: lessons are large, and the counts stabilise quickly.
+ * - The first run has no counts and is a random walk.
+ * - Only the first runs of a round produce lessons: lessons are large, and the counts stabilise
+ *   quickly.
  *
  * The code uses integer arithmetic only, because the target may have enabled floating-point traps.
  */
