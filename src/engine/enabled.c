@@ -91,10 +91,11 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 
 	thread->op = op;
 	*pending = (struct pending_op){.kind = op->kind,
-		.flags = op_descriptions[op->kind].flags,
+		.flags = (uint8_t)(op_descriptions[op->kind].flags | (op->is_read ? OP_READ : 0)),
 		.second = second,
 		.object = object,
-		.site = op->site};
+		.site = op->site,
+		.untouched = op->untouched};
 	if (op->bytes || op->awaits_value || op->order || op->is_wide)
 		enabled_describe_access(op, pending);
 	if (__builtin_expect(engine.host.context != NULL, 0))

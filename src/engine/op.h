@@ -40,6 +40,8 @@ struct engine_op {
 	bool awaits_value; /* the read of a waiting loop: memory that may change without a notice */
 	bool awaits_either; /* awaits_value, and another location may end the loop, too */
 	bool is_wide;	    /* accesses memory elsewhere than at its object, too */
+	bool is_read; /* commutes with other reads of its object, unlike other ops of its kind */
+	uint8_t untouched; /* of an op on another object than memory; same as in struct pending_op */
 	/* readiness means only that a retry may succeed; a signal interrupts even a ready op */
 	bool is_guess;
 	/* ready() gives one result for all pending ops of this kind on the object (wait_group.c) */

@@ -117,7 +117,8 @@ struct pending_op {
 	uint16_t second;
 	object_name object; /* 0: no object */
 	uint64_t site : 56; /* return address in the target of the call that announced the op */
-	/* bit i: the op does not touch byte i of its object, eight bytes of memory. 0: any other op */
+	/* bit i: the op does not touch byte i of its object, eight bytes of memory, or part i of another object. 0: the op
+	 * touches all of the object. */
 	uint64_t untouched : 8;
 };
 

@@ -14,6 +14,20 @@ int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared)
 	return 0;
 }
 
+/* Parts of a barrier. A thread that leaves changes nothing for threads that arrive, which belong to later rounds. */
+enum barrier_part { BARRIER_ARRIVALS = 1, BARRIER_DEPARTURES = 2 };
+
+static void barrier_arrive_point(const struct barrier *barrier, uint64_t site)
+{
+	struct engine_op op = {.kind = OP_BARRIER_ARRIVE,
+		.address = barrier,
+		.site = site,
+		.untouched = UINT8_MAX ^ BARRIER_ARRIVALS,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op);
+}
+
 static bool barrier_is_open(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct barrier *barrier = op->address;
@@ -29,13 +43,15 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 		.address = barrier,
 		.site = site,
 		.is_shared = barrier->is_shared,
+		.is_read = true,
+		.untouched = UINT8_MAX ^ BARRIER_DEPARTURES,
 		.number = barrier->count <= UINT16_MAX ? (uint16_t)barrier->count : 0,
 		.ready = barrier_is_open,
 		.deadline_ns = ENGINE_FOREVER};
 	const bool is_shared = barrier->is_shared;
 	bool is_last;
 
-	engine_point(OP_BARRIER_ARRIVE, barrier, site);
+	barrier_arrive_point(barrier, site);
 	shared_enter(is_shared);
 	op.argument = barrier->round;
 	is_last = ++barrier->arrived == barrier->count;

@@ -153,6 +153,26 @@ static uint8_t dpor_order_nesting(struct dpor *dpor, uint32_t step)
 	return before + 1;
 }
 
+/*
+ * A thread leaves a barrier, or reads a lock for which a writer waits, after the step that made it enabled: the last one before
+ * which it was disabled. Where both ops are enabled they are independent, so dpor_dependent() does not order them.
+ */
+static void dpor_order_join_opening_step(struct dpor *dpor, uint32_t step, uint32_t *clock)
+{
+	const struct dpor_step *steps = dpor_steps(dpor), *self = &steps[step];
+
+	if (self->op.kind != OP_BARRIER_LEAVE && self->op.kind != OP_RWLOCK_RDLOCK)
+		return;
+	/* The thread has a previous step: its begin. */
+	for (uint32_t at = self->previous_in_bucket; at != DPOR_NONE && at > self->previous;
+		at = steps[at].previous_in_bucket)
+		if (steps[at].op.object == self->op.object &&
+			!(steps[at].enabled >> self->op.thread & 1)) {
+			dpor_clock_join(dpor, clock, dpor_clock(dpor, at));
+			return;
+		}
+}
+
 void dpor_note_step(struct dpor *dpor, uint32_t step)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -174,4 +194,5 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 		dpor_look_back_join(dpor, &look, clock, other);
 		self->has_other = true;
 	}
+	dpor_order_join_opening_step(dpor, step, clock);
 }

@@ -23,9 +23,7 @@ static bool dpor_races_has_other_order(
 	if ((first->op.flags & OP_RELEASE || first->op.kind == OP_COND_WAIT) && waits &&
 		second->op.flags & OP_ACQUIRE)
 		return false;
-	if (first->op.kind == OP_ONCE_DONE || first->op.kind == OP_BARRIER_ARRIVE)
-		return !waits;
-	return true;
+	return first->op.kind != OP_ONCE_DONE || !waits;
 }
 
 /* A thread that was disabled before `first` remains disabled if no op moved ahead affects it. */
