@@ -86,6 +86,7 @@ static const struct finding_field step_fields[] = {
 	{FIELD(finding_step, library_call, LINE, OPTIONAL)},
 	{FIELD(finding_step, is_switch, BOOLEAN, REQUIRED)},
 	{FIELD(finding_step, is_preemption, BOOLEAN, REQUIRED)},
+	{FIELD(finding_step, is_failure, BOOLEAN, OPTIONAL)},
 	{FIELD(finding_step, cause_line, UNSIGNED, OPTIONAL)},
 	{FIELD(finding_step, reads_from, COUNT, OPTIONAL)},
 	{FIELD(finding_step, makes_visible, COUNT, OPTIONAL)},

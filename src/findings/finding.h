@@ -88,6 +88,7 @@ struct finding_step {
 	char *library_call;
 	bool is_switch;	    /* the previous step was made by another thread */
 	bool is_preemption; /* the previous thread was enabled */
+	bool is_failure;    /* the failure itself; it may be no scheduling point */
 	/* number of the cause's line, or of the race's access, that names this step; 0 if none */
 	uint32_t cause_line;
 	/*

@@ -104,7 +104,25 @@ static bool allocations_visit_wanted(struct symbols *symbols, struct local *loca
 	       types_of(&local->variable, &allocation->found);
 }
 
-/* Finds the struct that a pointer variable points to; false: there is no such local. */
+/* Finds the type of the compilation unit's variable outside of functions and namespaces. */
+static bool allocations_find_global(struct allocation *allocation)
+{
+	Dwarf_Die unit, child;
+
+	if (!symbols_unit_at(allocation->symbols, allocation->module, allocation->code, &unit) ||
+		dwarf_child(&unit, &child))
+		return false;
+	do {
+		const char *name =
+			dwarf_tag(&child) == DW_TAG_variable ? dwarf_diename(&child) : NULL;
+
+		if (name && !strcmp(name, allocation->wanted))
+			return types_of(&child, &allocation->found);
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+/* Finds the struct that a pointer variable points to. Returns false if the code sees no such variable. */
 static bool allocations_find_target(
 	struct allocation *allocation, const char *name, Dwarf_Die *type)
 {
@@ -112,8 +130,9 @@ static bool allocations_find_target(
 	Dwarf_Die alias;
 
 	allocation->wanted = name;
-	if (!locals_each(
-		    allocation->symbols, allocation->code, allocations_visit_wanted, allocation) ||
+	if ((!locals_each(
+		     allocation->symbols, allocation->code, allocations_visit_wanted, allocation) &&
+		    !allocations_find_global(allocation)) ||
 		dwarf_tag(&allocation->found) != DW_TAG_pointer_type ||
 		!types_of(&allocation->found, type))
 		return false;

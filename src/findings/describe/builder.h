@@ -23,7 +23,9 @@ struct builder {
 	struct first_use *first_uses;
 	struct wrapper *wrappers;
 	uint64_t first_step; /* event of the finding's first step */
-	uint32_t culprit;    /* index of the wait whose signal was lost; UINT32_MAX: unknown */
+	/* The finding's steps that are no events (ending.c), as indices; 0: there is no such step. */
+	uint32_t free_step, failure_step;
+	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
 	struct signal_history signals; /* signals that concern the culprit */
 	/* the failing thread's name as titles show it; NULL if there is no such thread */
 	char *failing_name;
@@ -203,3 +205,17 @@ void builder_fill_steps(struct builder *builder);
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
 /* Does what builder_mark_step() does, for the line that is being added to the cause. */
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
+/* Do what builder_mark_step() does, for the earlier and the later of the two accesses of the failure. If the run ended
+ * before the later access took place, they mark the step that builder_add_failure_step() has added. */
+void builder_mark_earlier(const struct builder *builder, uint32_t line);
+void builder_mark_later(const struct builder *builder, uint32_t line);
+
+/* ---- ending.c: steps that are no scheduling points. They require that the races are already filled. ---- */
+
+/* Returns the last event before the free of the memory that is used later, or NO_EVENT if the free is an event itself, or
+ * the failure has no free. */
+uint64_t builder_event_before_free(const struct builder *builder);
+/* Adds the free as the finding's next step. */
+void builder_add_free_step(struct builder *builder);
+/* Adds the failure as the finding's last step, if it is one action of one thread. */
+void builder_add_failure_step(struct builder *builder);

@@ -111,8 +111,10 @@ void builder_fill_steps(struct builder *builder)
 	const uint64_t end = interleaving_kept_end(source, most);
 	const uint64_t first = interleaving_kept_first(source, end > most ? end - most : 0);
 
+	const uint64_t before_free = builder_event_before_free(builder);
+
 	builder->first_step = first;
-	finding->steps = array_new(end - first + 1, sizeof *finding->steps);
+	finding->steps = array_new(end - first + 3, sizeof *finding->steps);
 	finding->steps_left_out =
 		source->events_from && first < end ? source->events[first].step : first;
 	finding->later_steps_left_out = source->event_count - end;
@@ -137,17 +139,54 @@ void builder_fill_steps(struct builder *builder)
 		step->is_switch = is_switch;
 		step->is_preemption = preempts;
 		finding->step_count++;
+		if (i == before_free)
+			builder_add_free_step(builder);
 	}
+	builder_add_failure_step(builder);
+}
+
+static void interleaving_mark(const struct builder *builder, uint64_t step, uint32_t line)
+{
+	struct finding *finding = builder->finding;
+
+	if (step < finding->step_count && !finding->steps[step].cause_line)
+		finding->steps[step].cause_line = line;
 }
 
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line)
 {
-	const struct finding *finding = builder->finding;
 	const uint64_t at = event - builder->first_step;
 
-	if (event >= builder->first_step && at < finding->step_count &&
-		!finding->steps[at].cause_line)
-		finding->steps[at].cause_line = line;
+	if (event >= builder->first_step && event != NO_EVENT)
+		interleaving_mark(
+			builder, at + (builder->free_step && at >= builder->free_step), line);
+}
+
+void builder_mark_earlier(const struct builder *builder, uint32_t line)
+{
+	if (builder->free_step)
+		interleaving_mark(builder, builder->free_step, line);
+	else
+		builder_mark_step(builder, builder_find_earlier(builder), line);
+}
+
+void builder_mark_later(const struct builder *builder, uint32_t line)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	if (builder->failure_step) {
+		interleaving_mark(builder, builder->failure_step, line);
+		return;
+	}
+	for (uint64_t i = builder->source->event_count; i-- > 0;) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->thread != outcome->thread.index)
+			continue;
+		if (event->kind == outcome->op)
+			builder_mark_step(builder, i, line);
+		return;
+	}
 }
 
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause)

@@ -295,9 +295,9 @@ class Lanes {
 
 	itemNode(item, at, spans) {
 		const step = this.steps[item.row], mark = step ? this.options.marks(step) : "";
-		const sort = (step && step.is_preemption && at ? " preempts" : "") + (mark ? " marked" : "") + (item.wait ? " blocked" : "") + (item.threads ? " fold" : "") +
+		const sort = (step && step.is_preemption && at ? " preempts" : "") + (mark ? " marked" : "") + (item.wait || (step && step.is_failure) ? " blocked" : "") + (item.threads ? " fold" : "") +
 			(at === this.selected ? " chosen" : "") + (item.row !== undefined && item.row === this.options.differsAt ? " differs" : "") + (item.row === this.decisive ? " decisive" : "");
-		const sign = step ? step.is_preemption && item.row ? "!" : item.row && step.is_switch ? ">" : "" : item.wait ? "\u2716" : "";
+		const sign = step ? step.is_failure ? "\u2716" : step.is_preemption && item.row ? "!" : item.row && step.is_switch ? ">" : "" : item.wait ? "\u2716" : "";
 		const number = step ? step.step : item.threads ? this.steps[item.from].step + "\u2026" : "";
 		return element("div", { class: "item" + sort, "data-item": at },
 			element("div", { class: "order" }, element("span", { class: "sign", text: sign }), element("span", { class: "step", text: number })),
@@ -411,6 +411,7 @@ class Lanes {
 		const x = this.x(thread), size = this.signSize(), colour = "t" + this.colours.get(thread);
 		if (item.threads) svg.append(drawn("rect", { x: x - size, y: DOT - 5, width: 2 * size, height: 10, rx: 2, class: "folded" }));
 		else if (mark) svg.append(drawn("path", { d: "M" + x + " " + (DOT - 6) + "l6 6l-6 6l-6-6z", class: "mark" }));
+		else if (item.row !== undefined && this.steps[item.row].is_failure) this.addCross(svg, thread);
 		else svg.append(drawn("circle", { cx: x, cy: DOT, r: size, class: colour }));
 	}
 }

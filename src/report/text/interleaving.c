@@ -212,7 +212,10 @@ static void interleaving_add_stores(const struct finding_step *step, struct strb
 static void interleaving_add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
-	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
+	const char *mark = step->is_failure	 ? "x"
+			   : step->is_preemption ? "!"
+			   : step->is_switch	 ? ">"
+						 : "";
 	STRBUF_SCOPED text = STRBUF_EMPTY;
 	char number[24];
 
@@ -321,11 +324,17 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 
 static void interleaving_add_legend(const struct interleaving *table, struct strbuf *out)
 {
+	const struct finding *finding = table->finding;
 	STRBUF_SCOPED legend = STRBUF_EMPTY;
+	bool has_failure = false;
 
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		has_failure |= finding->steps[i].is_failure;
 	strbuf_adds(&legend, "> context switch   ! preemption");
-	if (table->finding->wait_count)
-		strbuf_adds(&legend, "   x blocked");
+	if (has_failure || finding->wait_count)
+		strbuf_addf(&legend, "   x %s%s%s", has_failure ? "failure" : "",
+			has_failure && finding->wait_count ? ", or " : "",
+			finding->wait_count ? "blocked" : "");
 	if (table->file)
 		strbuf_addf(&legend, "   :N line N of %s", table->file);
 	strbuf_adds(out, "  ");

@@ -23,21 +23,6 @@ static const struct trace_event *cause_accesses_last_release(
 	return found;
 }
 
-void builder_mark_later(const struct builder *builder, uint32_t line)
-{
-	const struct outcome *outcome = builder->source->outcome;
-
-	for (uint64_t i = builder->source->event_count; i-- > 0;) {
-		const struct trace_event *event = &builder->source->events[i];
-
-		if (event->thread != outcome->thread.index)
-			continue;
-		if (event->kind == outcome->op)
-			builder_mark_step(builder, i, line);
-		return;
-	}
-}
-
 /* Returns whether no thread held a lock, and the later one had read an atomic variable last: the
  * pointer of a lock-free structure. */
 static bool cause_accesses_is_lock_free(const struct builder *builder)
@@ -118,7 +103,7 @@ static bool cause_accesses_add_freed_at_exit(
 		builder->source->events[exit].step > outcome->other_step)
 		return false;
 	(void)builder_exit_cause(builder, cause, remedy);
-	builder_mark_step(builder, builder_find_earlier(builder), 2);
+	builder_mark_earlier(builder, 2);
 	builder_mark_later(builder, 3);
 	builder_add_sentence(builder, cause,
 		"{text} freed the memory at {stack}\n{text} {text} it after that at {stack}\n",
@@ -208,7 +193,7 @@ static void cause_accesses_add_freed(
 			"{actor} unlocked {object} at {step}, and {text} locked it after that\n",
 			release, mutex ? mutex : "a mutex", earlier->thread);
 	}
-	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
+	builder_mark_earlier(builder, release ? 2 : 1);
 	builder_mark_later(builder, release ? 3 : 2);
 	builder_add_sentence(builder, cause,
 		is_destroyed ? "{text} destroyed {object} at {stack}"
@@ -309,7 +294,7 @@ static void cause_accesses_add_race(
 
 	if (!handover.read ||
 		(order_releases(handover.write->order) && order_acquires(handover.read->order))) {
-		builder_mark_step(builder, builder_find_earlier(builder), 1);
+		builder_mark_earlier(builder, 1);
 		builder_mark_later(builder, 2);
 		cause_accesses_add_locks(builder, cause, remedy);
 		return;

@@ -52,10 +52,6 @@ void builder_never_signalled_cause(const struct builder *builder, struct strbuf 
 void builder_accesses_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
-/* Marks, as explained by this line of the cause, the last step of the thread that makes the later of two accesses. The
- * access itself may be missing from the trace, because the run ended before it took place. */
-void builder_mark_later(const struct builder *builder, uint32_t line);
-
 /* ---- cause_values.c ---- */
 
 /* An atomic update is a write, but no read and no store. */

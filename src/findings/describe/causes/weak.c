@@ -32,7 +32,7 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 	const bool is_tso = finding->code == MEMORY_MODEL_TSO;
 	FREE_SCOPED char *variable = NULL;
 
-	builder_mark_step(builder, builder_find_earlier(builder), 1);
+	builder_mark_earlier(builder, 1);
 	builder_mark_later(builder, 2);
 	variable = builder_race_variable(builder, true);
 	builder_add_sentence(builder, cause,
