@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "findings/describe/builder.h"
 #include "model/op.h"
@@ -115,10 +116,14 @@ void builder_add_failure_step(struct builder *builder)
 		.verb = verb,
 		.is_failure = true};
 	step->is_switch = strcmp(step->thread, step[-1].thread) != 0;
-	if (outcome_has_accesses(outcome) && finding->variable)
-		BUG_ON(asprintf(&step->object, "%s%s",
-			       outcome_is_of_pair(outcome->kind) ? "" : "freed ",
-			       finding->variable) < 0);
+	if (outcome_has_accesses(outcome)) {
+		FREE_SCOPED char *variable = builder_race_variable(builder, true);
+
+		if (variable)
+			BUG_ON(asprintf(&step->object, "%s%s",
+				       outcome_is_of_pair(outcome->kind) ? "" : "freed ",
+				       variable) < 0);
+	}
 	ending_fill_where(&finding->at, step);
 	builder->failure_step = finding->step_count++;
 }
@@ -161,7 +166,7 @@ void builder_add_free_step(struct builder *builder)
 	*step = (struct finding_step){.step = step[-1].step,
 		.thread = string_copy(finding->race[FINDING_EARLIER].thread),
 		.verb = string_copy(finding->race[FINDING_EARLIER].verb),
-		.object = string_copy(finding->variable)};
+		.object = builder_race_variable(builder, true)};
 	ending_fill_where(&finding->race[FINDING_EARLIER].at, step);
 	builder->free_step = finding->step_count++;
 }

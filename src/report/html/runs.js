@@ -62,7 +62,7 @@ function legendOf(lanes) {
 	add(has(step => lanes.some(each => each.options.marks(step))), lanes.map(each => each.options.marked).find(Boolean) || "marked", drawn("path", { d: "M11 3l6 6l-6 6l-6-6z", class: "mark" }));
 	for (const link of new Map(STORE_LINKS.map(each => [each.sort, each])).values())
 		add(lanes.some(each => each.links.some(other => other.sort === link.sort)), link.legend, drawn("path", { d: "M3 3H18V13H8" + link.end, class: link.sort }));
-	add(has(step => step.is_failure), "\u2716 failure", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
+	add(has(step => step.is_failure), "failure", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
 	add(lanes.some(each => each.options.waits.length), "blocked", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
 	add(lanes.some(each => each.items.some(item => item.threads)), "folded steps", drawn("rect", { x: 7, y: 4, width: 8, height: 10, rx: 2, class: "folded" }));
 	add(lanes.some(each => each.options.differsAt !== undefined), "first difference", drawn("line", { x1: 0, x2: 22, y1: 9, y2: 9, class: "difference" }));
