@@ -59,6 +59,16 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 	return NULL;
 }
 
+struct engine_thread *engine_thread_that_had(uintptr_t handle)
+{
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
+	for (uint32_t i = engine.thread_count; !thread && i-- > 1;)
+		if (engine.threads[i].handle == handle)
+			thread = &engine.threads[i];
+	return thread;
+}
+
 uintptr_t engine_lowest_handle(void)
 {
 	return engine.lowest_handle;

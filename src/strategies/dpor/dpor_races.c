@@ -1,6 +1,14 @@
 /* Finds the races of a run of dpor and the sequences that reverse them; dpor.c cites the paper. */
 #include "strategies/dpor/dpor_order.h"
 
+/* Another thread joins or detaches the thread that `join` joins, or sends it a signal or a request for cancellation. Each of
+ * them fails after the join. */
+static bool dpor_races_uses_joined(const struct dpor_op *op, const struct dpor_op *join)
+{
+	return op->object == join->object && op->kind != OP_THREAD_BEGIN &&
+	       op->kind != OP_THREAD_EXIT;
+}
+
 /*
  * Can `second` happen before `first`? The function returns false if `first` enables `second`: - A
  * release enables the acquisition; the race is with the previous acquisition. - The end of a thread
@@ -18,8 +26,10 @@ static bool dpor_races_has_other_order(
 		return false;
 	if (dpor_is_exit(&first->op))
 		return first->enabled >> second->op.thread & 1;
-	if ((second->op.kind == OP_THREAD_JOIN && waits) || first->op.kind == OP_THREAD_CREATE)
+	if (first->op.kind == OP_THREAD_CREATE)
 		return false;
+	if (second->op.kind == OP_THREAD_JOIN && waits)
+		return dpor_races_uses_joined(&first->op, &second->op);
 	if ((first->op.flags & OP_RELEASE || first->op.kind == OP_COND_WAIT) && waits &&
 		second->op.flags & OP_ACQUIRE)
 		return false;

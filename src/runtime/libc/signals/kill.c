@@ -38,11 +38,13 @@ static int kill_send(struct engine_thread *thread, siginfo_t information, uint64
 
 	if (signal < 0 || signal > SIGNAL_LAST)
 		return EINVAL;
-	if (!signal || (thread && thread->state != THREAD_ALIVE))
+	if (!signal && !thread)
 		return 0;
 	kill_point(thread, signal, site);
-	if (thread && thread->state != THREAD_ALIVE)
-		return 0; /* the thread has ended meanwhile: no error, as in glibc */
+	if (thread && thread->state == THREAD_REAPED)
+		return ESRCH;
+	if (!signal || (thread && thread->state != THREAD_ALIVE))
+		return 0; /* a thread that has ended is no error, as in glibc */
 	return signal_send(thread, &information);
 }
 
@@ -54,7 +56,7 @@ EXPORT int pthread_kill(pthread_t handle, int signal)
 	if (signals_have_left_control())
 		return (int)-platform_call(
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
-	thread = engine_thread_by_handle(handle);
+	thread = engine_thread_that_had(handle);
 	if (!thread)
 		return ESRCH;
 	if (signal == 32 || signal == 33)
@@ -66,7 +68,7 @@ EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval val
 {
 	ENTER();
 	siginfo_t information;
-	struct engine_thread *thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_that_had(handle);
 
 	if (!thread)
 		return ESRCH;

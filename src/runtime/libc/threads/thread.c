@@ -168,12 +168,14 @@ static bool thread_has_ended(const struct engine_op *op, const struct engine_thr
 	return ((const struct engine_thread *)op->address)->state == THREAD_DONE;
 }
 
-static int thread_join_error(const struct engine_thread *thread, uint64_t site)
+static int thread_join_error(enum op_kind kind, const struct engine_thread *thread, uint64_t site)
 {
 	const struct engine_thread *self = engine_current();
 
-	if (!thread) {
+	if (!thread || thread->state == THREAD_REAPED) {
 		/* The thread no longer exists, and its handle may already belong to another thread. */
+		if (thread)
+			engine_point(kind, thread, site);
 		if (engine_is_live())
 			engine_fail(OUTCOME_JOIN_GONE, NULL, site);
 		return ESRCH;
@@ -204,14 +206,14 @@ static void thread_collect(struct engine_thread *thread, void **result)
 
 int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site)
 {
-	struct engine_thread *thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_that_had(handle);
 	struct engine_op op = {.kind = OP_THREAD_JOIN,
 		.interruptions = INTERRUPT_CANCEL,
 		.address = thread,
 		.site = site,
 		.ready = thread_has_ended,
 		.deadline_ns = deadline_ns};
-	int error = thread_join_error(thread, site);
+	int error = thread_join_error(OP_THREAD_JOIN, thread, site);
 	enum engine_result outcome;
 
 	if (error)
@@ -239,10 +241,12 @@ INTERPOSED(int, pthread_join, (pthread_t handle, void **result),
 EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 {
 	ENTER();
-	struct engine_thread *thread = engine_thread_by_handle(handle);
-	int error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
+	struct engine_thread *thread = engine_thread_that_had(handle);
+	int error = thread == engine_current()
+			    ? EBUSY
+			    : thread_join_error(OP_THREAD_TRYJOIN, thread, CALL_SITE);
 
-	if (thread && thread->is_detached && thread->state != THREAD_DONE)
+	if (thread && thread->is_detached && thread->state == THREAD_ALIVE)
 		error = EBUSY; /* glibc checks the end of the thread first */
 	if (error)
 		return error;
@@ -276,13 +280,15 @@ INTERPOSED(int, pthread_clockjoin_np,
 
 int runtime_thread_detach(pthread_t handle, uint64_t site)
 {
-	struct engine_thread *thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_that_had(handle);
 
 	if (!thread)
 		return ESRCH;
+	engine_point(OP_THREAD_DETACH, thread, site);
+	if (thread->state == THREAD_REAPED)
+		return ESRCH;
 	if (thread->is_detached)
 		return EINVAL;
-	engine_point(OP_THREAD_DETACH, thread, site);
 	thread->is_detached = true;
 	if (thread->state == THREAD_DONE)
 		engine_thread_reap(thread);
@@ -332,13 +338,13 @@ static void thread_cancel_point(const struct engine_thread *thread, uint64_t sit
 EXPORT int pthread_cancel(pthread_t handle)
 {
 	ENTER();
-	struct engine_thread *thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_that_had(handle);
 
 	if (!thread)
 		return ESRCH;
 	thread_cancel_point(thread, CALL_SITE);
 	if (thread->state != THREAD_ALIVE)
-		return 0;
+		return thread->state == THREAD_REAPED ? ESRCH : 0;
 	thread->is_cancel_requested = true;
 	if (thread != engine_current())
 		engine_evaluate(thread);
