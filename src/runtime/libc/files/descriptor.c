@@ -225,10 +225,10 @@ static long descriptor_fd_control(int fd, int command, void *argument, uint64_t 
 {
 	long result;
 
-	switch (command) {
-	case F_SETLKW:
-	case F_OFD_SETLKW:
+	if (command == F_SETLKW || command == F_OFD_SETLKW)
 		return descriptor_fd_range_lock(fd, command, argument, site);
+	file_point(SYS_fcntl, (const long[6]){fd, command}, site);
+	switch (command) {
 	case F_SETLK:
 	case F_OFD_SETLK:
 		result = target_call(SYS_fcntl, fd, command, argument);
@@ -237,7 +237,6 @@ static long descriptor_fd_control(int fd, int command, void *argument, uint64_t 
 		return result;
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		file_point(SYS_fcntl, (const long[6]){fd, command}, site);
 		result = target_call(SYS_fcntl, fd, command, argument);
 		if (!platform_failed(result))
 			fd_duplicated(fd, (int)result);

@@ -111,6 +111,8 @@ long fd_transfer(const struct fd_transfer *transfer)
 		result = transfer->attempt(transfer);
 		if (result != -EAGAIN)
 			break;
+		/* Another thread may have changed the descriptor before this step. */
+		never_waits = transfer->never_waits || !fd_waits(transfer->fd);
 		if (never_waits) {
 			world_failed_try(!fd_is_internal(transfer->fd));
 			return result;

@@ -81,6 +81,14 @@ static object_name file_point_object(int fd)
 	return engine_object_name(fd_object(file_point_descriptor_of_file(fd)));
 }
 
+/* Returns whether the call concerns its first argument, a descriptor, and no path or new descriptor. */
+static bool file_point_concerns_descriptor(
+	const struct file_call *call, long number, const long arguments[6])
+{
+	return call->has_descriptor ||
+	       (number == SYS_fcntl && arguments[1] != F_DUPFD && arguments[1] != F_DUPFD_CLOEXEC);
+}
+
 /* Returns whether the call opens a file and may discard its contents. */
 static bool file_point_truncates(long number, const long arguments[6])
 {
@@ -133,7 +141,8 @@ static void file_point_describe_descriptor(
 /* Pending calls on the descriptor were announced before it was closed. */
 void file_point_closed(int fd)
 {
-	static const enum op_kind kinds[] = {OP_FILE_CHANGE, OP_FD_READ, OP_FD_WRITE};
+	static const enum op_kind kinds[] = {
+		OP_FILE_CHANGE, OP_FD_READ, OP_FD_WRITE, OP_FD_CONTROL};
 
 	if (!engine_is_live() || engine_live_count() < 2 || (uint32_t)fd >= FILE_POINT_NUMBERS)
 		return;
@@ -146,6 +155,7 @@ void file_point(long number, const long arguments[6], uint64_t site)
 {
 	struct engine_op op = {.site = site, .deadline_ns = ENGINE_FOREVER};
 	const struct file_call *call;
+	bool concerns_descriptor;
 
 	if (!runtime.contract || !runtime.interruption_points || !engine_is_live() ||
 		engine_live_count() < 2 || runtime.is_forked_child || runtime.is_run_over ||
@@ -155,12 +165,17 @@ void file_point(long number, const long arguments[6], uint64_t site)
 	if (!call->kind)
 		return;
 	/* Output is no communication between the program's threads. */
-	if ((call->has_descriptor && arguments[0] <= STDERR_FILENO) ||
+	concerns_descriptor = file_point_concerns_descriptor(call, number, arguments);
+	if ((concerns_descriptor && arguments[0] <= STDERR_FILENO) ||
 		file_point_is_fstat(number, arguments) || file_point_is_in_loader(site))
 		return;
 	op.kind = call->kind;
 	op.call = call->call;
-	if (call->has_descriptor)
+	if (concerns_descriptor && !call->has_descriptor) {
+		op.kind = OP_FD_CONTROL;
+		op.call = CALL_CONTROL;
+	}
+	if (concerns_descriptor)
 		file_point_describe_descriptor(&op, call, number, (int)arguments[0]);
 	else
 		file_point_describe_path(&op, call, number, arguments);
