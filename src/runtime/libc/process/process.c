@@ -28,6 +28,11 @@
 #include "runtime/libc/time_stamp_counter.h"
 #include "runtime/libc/world.h"
 
+/* Declared by no header: what pthread_atfork() calls, and the name of this library in that call. */
+int __register_atfork(
+	void (*prepare)(void), void (*parent)(void), void (*child_handler)(void), void *library);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 /* Written before a fork, read in the child. */
 static HOT_STATE struct {
 	long parent_pid;
@@ -141,13 +146,32 @@ static void process_fork_in_child(void)
 		process_fork_die_with_parent();
 }
 
+/* Registers the runtime's handlers once, before those of all other libraries. libc runs the handlers of a child
+ * in the order of registration, so the child has its own engine before other handlers call the runtime. */
+static void process_register_handlers(void)
+{
+	static HOT_STATE bool is_registered;
+
+	if (is_registered || !attach_is_first())
+		return;
+	is_registered = true;
+	/* Fails if memory is short. */
+	(void)REAL(__register_atfork)(
+		process_fork_prepare, process_fork_in_parent, process_fork_in_child, &__dso_handle);
+}
+
+/* Behind pthread_atfork(). A library may call it before the runtime's constructor: an allocator does at its first
+ * allocation. */
+EXPORT int __register_atfork(
+	void (*prepare)(void), void (*parent)(void), void (*child_handler)(void), void *library)
+{
+	process_register_handlers();
+	return REAL(__register_atfork)(prepare, parent, child_handler, library);
+}
+
 __attribute__((constructor)) static void process_constructor(void)
 {
-	if (!attach_is_first())
-		return;
-	/* Registered first, so these run closer to the fork than the target's handlers. */
-	(void)pthread_atfork(process_fork_prepare, process_fork_in_parent,
-		process_fork_in_child); /* fails if memory is short */
+	process_register_handlers();
 }
 
 /* Called before all work for a fork: other threads may run here. */
