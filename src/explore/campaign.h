@@ -120,7 +120,11 @@ struct campaign_start {
 	/* compiled by raddle-cc or with -fsanitize=thread: accesses to memory are scheduling points,
 	 * too */
 	bool has_memory_sites;
-	bool has_tsan_calls;			 /* compiled with -fsanitize=thread */
+	bool has_tsan_calls; /* compiled with -fsanitize=thread */
+	/* Libraries of a program with sites whose accesses are no scheduling points, and the name of one, valid
+	 * during the call. */
+	uint32_t opaque_libraries;
+	const char *opaque_library;
 	bool has_dispatch;			 /* Syscall User Dispatch is in use */
 	uint32_t chosen_variables, chosen_sites; /* 0: the user selected none */
 	enum contract_restart restart;

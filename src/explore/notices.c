@@ -9,6 +9,19 @@
 /* Limit for functions inlined at one address. */
 #define FRAMES_MAX 32
 
+/* Looks for libraries that raddle-cc did not build. The caller frees the symbols, which own the name. */
+static struct symbols *notices_find_opaque_libraries(
+	const struct contract *contract, struct campaign_start *start)
+{
+	struct symbols *symbols = NULL;
+
+	if (!start->has_memory_sites || start->has_tsan_calls ||
+		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL))
+		return NULL;
+	start->opaque_libraries = symbols_opaque_libraries(symbols, &start->opaque_library);
+	return symbols;
+}
+
 static void notices_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct contract *contract = worker->worker.contract;
@@ -39,8 +52,12 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (contract->has_random_addresses)
 		campaign_notice(campaign,
 			"addresses differ in each process, because the kernel refuses personality() and the program cannot be relocated: findings may not repeat; in a container use docker run --security-opt seccomp=unconfined");
-	if (campaign->listener->started)
+	if (campaign->listener->started) {
+		struct symbols *symbols = notices_find_opaque_libraries(contract, &start);
+
 		campaign->listener->started(campaign->listener->context, &start);
+		symbols_free(symbols);
+	}
 }
 
 /* Warns that the runtime could not switch sites on, so the run did not see all accesses. */
@@ -107,8 +124,10 @@ static bool notices_warn_locks(
 	else
 		return false;
 	campaign_warn(campaign,
-		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build it with raddle-cc to make their atomic operations scheduling points",
-		location.text);
+		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build %s to make their atomic operations scheduling points",
+		location.text,
+		contract->has_memory_sites ? "the code with these calls by raddle-cc, too,"
+					   : "it with raddle-cc");
 	symbols_free(symbols);
 	return true;
 }

@@ -132,6 +132,10 @@ bool symbols_describe_field(struct symbols *symbols, uint64_t address, struct st
  * address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
+/* Returns the number of shared libraries whose accesses to memory raddle-cc has not instrumented, and the name of
+ * one, which `symbols` owns. Libraries of the compiler and of libc do not count. */
+unsigned symbols_opaque_libraries(struct symbols *symbols, const char **name);
+
 /* Returns the name of the user's module at the address if it lacks debug information, else NULL. */
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
