@@ -175,6 +175,22 @@ static bool blocks_could_be(const struct memory_block *block, Dwarf_Die *type)
 	return types_is_struct(type) && size > 1 && block->bytes && block->bytes % size == 0;
 }
 
+/* Returns the size of the block's objects if they are of this type, or 0 if they cannot be. A block that whole objects do
+ * not fill may be one object with a longer array at its end. */
+static uint64_t blocks_object_size(const struct memory_block *block, Dwarf_Die *type)
+{
+	uint64_t start;
+
+	if (blocks_could_be(block, type))
+		return types_size(type);
+	return types_extends_from(type, &start) && block->bytes > start ? block->bytes : 0;
+}
+
+static bool blocks_may_hold(const struct memory_block *block, Dwarf_Die *type)
+{
+	return blocks_object_size(block, type) != 0;
+}
+
 static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct type_search *search = argument;
@@ -206,9 +222,10 @@ static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, v
 	return search->is_ambiguous;
 }
 
-static void blocks_learn(struct block_type *known, Dwarf_Die *type, const char *name, bool is_guess)
+static void blocks_learn(struct block_type *known, const struct memory_block *block,
+	Dwarf_Die *type, const char *name, bool is_guess)
 {
-	const uint64_t size = types_size(type);
+	const uint64_t size = blocks_object_size(block, type);
 
 	if (known->is_declared || (known->name && known->size >= size) ||
 		(is_guess && known->is_contradicted))
@@ -227,7 +244,7 @@ static void blocks_learn_from_scope(struct symbols *symbols, struct block_type *
 	if (search->text)
 		(void)locals_each(symbols, code, blocks_visit_pointer, search);
 	if (search->name && !search->is_ambiguous)
-		blocks_learn(known, &search->type, search->name, true);
+		blocks_learn(known, search->block, &search->type, search->name, true);
 }
 
 static void blocks_learn_from_point(struct symbols *symbols, struct block_type *known,
@@ -236,10 +253,10 @@ static void blocks_learn_from_point(struct symbols *symbols, struct block_type *
 	Dwarf_Die type;
 
 	if (types_named(symbols, symbols_module_at(symbols, seen->key.site), point->type, &type) &&
-		blocks_could_be(block, &type) &&
-		types_is_field(
-			&type, seen->key.offset % types_size(&type), seen->bytes, point->field))
-		blocks_learn(known, &type, types_name(symbols, &type), false);
+		blocks_may_hold(block, &type) &&
+		types_is_field(&type, seen->key.offset % blocks_object_size(block, &type),
+			seen->bytes, point->field))
+		blocks_learn(known, block, &type, types_name(symbols, &type), false);
 }
 
 /* Distinguishes the blocks of a shared_ptr. make_shared()'s block holds the object, which names the
@@ -278,10 +295,10 @@ static void blocks_ask_allocation(
 	if (known->is_asked)
 		return;
 	known->is_asked = true;
-	name = allocation_type(symbols, block, blocks_could_be, &type);
+	name = allocation_type(symbols, block, blocks_may_hold, &type);
 	if (!name)
 		return;
-	blocks_learn(known, &type, name, false);
+	blocks_learn(known, block, &type, name, false);
 	known->is_declared = true;
 	blocks_look_into_shared(symbols, known);
 }

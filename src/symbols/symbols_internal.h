@@ -119,6 +119,9 @@ bool types_is_reserved(const char *name);
 bool types_is_constant(Dwarf_Die *die);
 /* Returns whether an access of this size can refer to an object at this offset in the type. */
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
+/* Returns whether objects of the struct may be longer than the type because an array at its end is, as in
+ * malloc(sizeof(struct message) + length). Sets *start to the offset of that array. */
+bool types_extends_from(Dwarf_Die *type, uint64_t *start);
 /* Returns whether the location is the field that the compiler named. NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
 /* Returns the name as in a declaration of its language: "struct account", "Account"; NULL if

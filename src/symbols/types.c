@@ -140,14 +140,37 @@ static bool types_location_of(
 	return !dwarf_hasattr(member, DW_AT_external);
 }
 
-/* Returns whether it is a flexible array at the end, which has no size and extends to the end of
- * the object. */
-static bool types_is_open_array(Dwarf_Die *type)
+/* Returns whether the struct's objects may be longer than their type: the member is a flexible array at the end, without a
+ * size, or with the size 0 or 1 as in programs older than C99. */
+static bool types_may_extend(Dwarf_Die *member, Dwarf_Die *type)
 {
 	uint64_t counts[DIMENSIONS_MAX];
+	Dwarf_Die sibling = *member;
 
-	return dwarf_tag(type) == DW_TAG_array_type && types_dimensions_of(type, counts) &&
-	       !counts[0];
+	if (dwarf_tag(type) != DW_TAG_array_type || !types_dimensions_of(type, counts) ||
+		counts[0] > 1)
+		return false;
+	while (!dwarf_siblingof(&sibling, &sibling))
+		if (dwarf_tag(&sibling) == DW_TAG_member &&
+			!dwarf_hasattr(&sibling, DW_AT_external))
+			return false;
+	return true;
+}
+
+bool types_extends_from(Dwarf_Die *type, uint64_t *start)
+{
+	Dwarf_Die member, inner;
+	uint64_t bytes;
+
+	if (!types_is_struct(type) || dwarf_child(type, &member))
+		return false;
+	do {
+		if (dwarf_tag(&member) == DW_TAG_member &&
+			types_location_of(&member, &inner, start, &bytes) &&
+			types_may_extend(&member, &inner))
+			return true;
+	} while (!dwarf_siblingof(&member, &member));
+	return false;
 }
 
 /* How well a member fits an access. This decides between the members of a union. */
@@ -187,7 +210,7 @@ static enum fit types_fit_of_members(
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 			!types_location_of(&member, &inner, &location, &size) ||
 			offset < location ||
-			(offset - location >= size && !types_is_open_array(&inner)))
+			(offset - location >= size && !types_may_extend(&member, &inner)))
 			continue;
 		fit = types_fit_of(&inner, offset - location, bytes, depth + 1);
 		best = fit > best ? fit : best;
@@ -271,7 +294,7 @@ static bool types_step_into_struct(struct descent *descent)
 			continue;
 		members++;
 		if (descent->offset < location ||
-			(descent->offset - location >= bytes && !types_is_open_array(&type)))
+			(descent->offset - location >= bytes && !types_may_extend(&member, &type)))
 			continue;
 		fit = types_fit_of(&type, descent->offset - location, descent->bytes, 0);
 		if (fit <= best_fit || types_is_raw_storage(&descent->type, &member))
