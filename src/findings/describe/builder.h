@@ -189,6 +189,10 @@ void builder_fill_cause(struct builder *builder);
 
 /* ---- race.c ---- */
 
+/* Returns the locks that the thread holds at the step, as in "mutex m, rwlock r", or NULL if it holds none. `own` is the
+ * address of a lock to leave out, or 0. The caller frees the text. */
+char *builder_held_words(
+	const struct builder *builder, struct thread_id thread, uint64_t step, uint64_t own);
 bool builder_holds(
 	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
 
@@ -203,6 +207,8 @@ uint64_t builder_find_earlier(const struct builder *builder);
 void builder_fill_steps(struct builder *builder);
 /* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note; ignores NO_EVENT. */
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
+/* Returns the number of the line that is being added to the cause. */
+uint32_t builder_next_line(const struct strbuf *cause);
 /* Does what builder_mark_step() does, for the line that is being added to the cause. */
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
 /* Do what builder_mark_step() does, for the earlier and the later of the two accesses of the failure. If the run ended

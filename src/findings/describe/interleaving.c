@@ -189,11 +189,16 @@ void builder_mark_later(const struct builder *builder, uint32_t line)
 	}
 }
 
-void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause)
+uint32_t builder_next_line(const struct strbuf *cause)
 {
 	uint32_t line = 1;
 
 	for (size_t i = 0; i < cause->length; i++)
 		line += cause->text[i] == '\n';
-	builder_mark_step(builder, event, line);
+	return line;
+}
+
+void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause)
+{
+	builder_mark_step(builder, event, builder_next_line(cause));
 }

@@ -74,8 +74,7 @@ bool builder_holds(
 	return false;
 }
 
-/* `own`: address of a lock that the access itself takes; 0: none. */
-static char *race_held_words(
+char *builder_held_words(
 	const struct builder *builder, struct thread_id thread, uint64_t step, uint64_t own)
 {
 	struct held_locks held = {.count = 0};
@@ -195,13 +194,13 @@ void builder_fill_race(struct builder *builder)
 			? race_verb(builder, outcome->other_thread, outcome->other_step,
 				  (enum op_kind)outcome->other_op)
 			: string_copy(outcome_is_of_destroyed(outcome) ? "destroys" : "frees");
-	earlier->held = race_held_words(builder, outcome->other_thread, outcome->other_step, 0);
+	earlier->held = builder_held_words(builder, outcome->other_thread, outcome->other_step, 0);
 	race_fill_earlier_stack(builder, &earlier->at);
 	later->thread = string_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
 			      ? string_copy("frees")
 			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
-	later->held = race_held_words(builder, outcome->thread, now,
+	later->held = builder_held_words(builder, outcome->thread, now,
 		op_descriptions[outcome->op].flags & OP_ACQUIRE ? outcome->address : 0);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);
 }

@@ -179,13 +179,18 @@ static void cause_accesses_add_freed(
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const bool is_destroyed = outcome_is_of_destroyed(outcome);
-	const struct trace_event *release;
+	const struct trace_event *release = NULL;
+	const bool is_lost = outcome->other_site && !is_destroyed &&
+			     builder_lost_count_cause(builder, cause, remedy);
+	uint32_t line;
 
-	if (!outcome->other_site || thread_same(outcome->thread, outcome->other_thread) ||
-		cause_accesses_add_freed_at_exit(builder, cause, remedy))
+	if (!is_lost &&
+		(!outcome->other_site || thread_same(outcome->thread, outcome->other_thread) ||
+			cause_accesses_add_freed_at_exit(builder, cause, remedy)))
 		return;
-	release = cause_accesses_last_release(builder->source, outcome->thread.index,
-		outcome->other_thread.index, outcome->other_step);
+	if (!is_lost)
+		release = cause_accesses_last_release(builder->source, outcome->thread.index,
+			outcome->other_thread.index, outcome->other_step);
 	if (release) {
 		FREE_SCOPED char *mutex = builder_event_object(builder, release);
 
@@ -193,21 +198,23 @@ static void cause_accesses_add_freed(
 			"{actor} unlocked {object} at {step}, and {text} locked it after that\n",
 			release, mutex ? mutex : "a mutex", earlier->thread);
 	}
-	builder_mark_earlier(builder, release ? 2 : 1);
-	builder_mark_later(builder, release ? 3 : 2);
+	line = builder_next_line(cause);
+	builder_mark_earlier(builder, line);
+	builder_mark_later(builder, line + 1);
 	builder_add_sentence(builder, cause,
 		is_destroyed ? "{text} destroyed {object} at {stack}"
 			     : "{text} freed {object} at {stack}",
 		earlier->thread, is_destroyed ? finding->variable : "the memory", &earlier->at);
-	if (cause_accesses_is_creator(earlier->thread, later->thread))
+	if (!is_lost && cause_accesses_is_creator(earlier->thread, later->thread))
 		strbuf_addf(cause, " without waiting for %s to end", later->thread);
 	builder_add_sentence(builder, cause, "\n{text} {text} it after that at {stack}\n",
 		later->thread, later->verb, &later->at);
-	if (finding->kind == OUTCOME_DOUBLE_FREE) {
-		cause_accesses_prevent_second_free(builder, remedy);
+	if (is_lost)
 		return;
-	}
-	cause_accesses_prevent_use(builder, release, remedy);
+	if (finding->kind == OUTCOME_DOUBLE_FREE)
+		cause_accesses_prevent_second_free(builder, remedy);
+	else
+		cause_accesses_prevent_use(builder, release, remedy);
 }
 
 /* C names of memory orders, indexed by the number in an event. */

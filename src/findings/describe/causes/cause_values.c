@@ -46,17 +46,17 @@ struct value_reader {
 	uint64_t read, foreign;
 };
 
-/* Finds the last store before `last` whose thread has read the variable before another thread wrote it. */
-static void cause_values_find_lost(const struct builder *builder, struct value_story *story)
+bool builder_find_lost_update(
+	const struct builder *builder, uint64_t address, uint64_t end, struct lost_update *out)
 {
 	const struct finding_source *source = builder->source;
-	const uint64_t address = source->events[story->last].address;
 	FREE_SCOPED struct value_reader *readers =
 		array_new(source->thread_count + 1u, sizeof *readers);
+	bool is_found = false;
 
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		readers[i] = (struct value_reader){NO_EVENT, NO_EVENT};
-	for (uint64_t i = 0; i < story->last; i++) {
+	for (uint64_t i = 0; i < end; i++) {
 		const struct trace_event *event = &source->events[i];
 		struct value_reader *own = &readers[event->thread];
 
@@ -67,15 +67,27 @@ static void cause_values_find_lost(const struct builder *builder, struct value_s
 		if (!builder_is_write(event))
 			continue;
 		if (builder_is_store(event) && own->foreign != NO_EVENT) {
-			story->earlier = own->read;
-			story->other = own->foreign;
-			story->later = i;
+			*out = (struct lost_update){own->read, own->foreign, i};
+			is_found = true;
 		}
 		for (uint32_t thread = 0; thread < source->thread_count; thread++)
 			if (readers[thread].read != NO_EVENT)
 				readers[thread].foreign = i;
 		*own = (struct value_reader){NO_EVENT, NO_EVENT};
 	}
+	return is_found;
+}
+
+static void cause_values_find_lost(const struct builder *builder, struct value_story *story)
+{
+	struct lost_update lost;
+
+	if (!builder_find_lost_update(
+		    builder, builder->source->events[story->last].address, story->last, &lost))
+		return;
+	story->earlier = lost.read;
+	story->other = lost.foreign;
+	story->later = lost.store;
 }
 
 /* Returns whether every run reads the value: after its write the failing thread joins the other one, or

@@ -59,6 +59,16 @@ bool builder_is_read(const struct trace_event *event);
 bool builder_is_store(const struct trace_event *event);
 bool builder_is_write(const struct trace_event *event);
 bool builder_is_access(const struct trace_event *event);
+/* An update of a variable that a thread made from an old value: it had read the variable before another thread wrote it.
+ * The fields are indices of events. */
+struct lost_update {
+	uint64_t read;	  /* the thread reads the variable */
+	uint64_t foreign; /* the first write of another thread after that */
+	uint64_t store;	  /* the thread writes the variable */
+};
+/* Finds the last lost update of the variable before the event `end`. Returns false if there is none. */
+bool builder_find_lost_update(
+	const struct builder *builder, uint64_t address, uint64_t end, struct lost_update *out);
 /* The line of a failed assertion, or of a crash, has read a value. Adds the accesses that produced this value. Accesses
  * that one lock guards are added only if `is_guarded` is set. Returns whether the trace shows the accesses. */
 bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause);
@@ -146,4 +156,10 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 
 /* Adds cause and remedy of a finding of kind "use-after-return"; see builder_left_frame_title(). */
 void builder_left_frame_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
+/* ---- lost_count.c ---- */
+
+/* Adds that an update of a reference count was lost before the memory was freed. Returns false if none was. */
+bool builder_lost_count_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
