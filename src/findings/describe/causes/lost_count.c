@@ -46,24 +46,6 @@ static uint64_t lost_count_write(const struct finding_source *source, uint64_t e
 	return NO_EVENT;
 }
 
-/* Returns the event before the free in which the failing thread reads the count, which it writes after the free. Returns
- * NO_EVENT if it does not, or if no other thread writes the count in between. */
-static uint64_t lost_count_late_read(
-	const struct finding_source *source, uint64_t written, uint64_t end)
-{
-	const uint64_t address = source->events[written].address;
-
-	if (source->outcome->op != OP_STORE || source->outcome->address != address ||
-		thread_same(source->outcome->thread, source->outcome->other_thread))
-		return NO_EVENT;
-	while (end-- > 0)
-		if (source->events[end].address == address &&
-			source->events[end].thread == source->outcome->thread.index)
-			return builder_is_read(&source->events[end]) && end < written ? end
-										      : NO_EVENT;
-	return NO_EVENT;
-}
-
 static void lost_count_prevent(const struct builder *builder, const struct lost_update *lost,
 	const char *count, struct strbuf *remedy)
 {
@@ -100,23 +82,17 @@ bool builder_lost_count_cause(
 	struct lost_update lost;
 	FREE_SCOPED char *count = NULL;
 
-	if (written == NO_EVENT)
+	if (written == NO_EVENT ||
+		!builder_find_lost_update(builder, events[written].address, end, &lost))
 		return false;
-	if (!builder_find_lost_update(builder, events[written].address, end, &lost)) {
-		lost = (struct lost_update){
-			lost_count_late_read(source, written, end), written, NO_EVENT};
-		if (lost.read == NO_EVENT)
-			return false;
-	}
 	count = builder_event_object(builder, &events[written]);
 	builder_add_sentence(
 		builder, cause, "{actor} reads {object} at {step}\n", &events[lost.read], count);
 	builder_add_sentence(
 		builder, cause, "{actor} writes {object} at {step}\n", &events[lost.foreign], NULL);
-	if (lost.store != NO_EVENT)
-		builder_add_sentence(builder, cause,
-			"{actor} overwrites it at {step} without having read what {actor} wrote\n",
-			&events[lost.store], &events[lost.foreign]);
+	builder_add_sentence(builder, cause,
+		"{actor} overwrites it at {step} without having read what {actor} wrote\n",
+		&events[lost.store], &events[lost.foreign]);
 	lost_count_prevent(builder, &lost, count, remedy);
 	return true;
 }
