@@ -141,6 +141,7 @@ const struct finding_field finding_fields[] = {
 	{"race", FIELD_STRUCT, FIELD_OPTIONAL, MARK(finding, race[FINDING_LATER].thread),
 		.members = race_fields},
 	{LIST(finding, "steps", REQUIRED, steps, step_count, step_fields)},
+	{FIELD(finding, early_step_count, UNSIGNED, OPTIONAL)},
 	{FIELD(finding, steps_left_out, COUNT, REQUIRED)},
 	{FIELD(finding, later_steps_left_out, COUNT, OPTIONAL)},
 	{"passing", FIELD_STRUCT, FIELD_OPTIONAL, MARK(finding, passing_step_count),
@@ -237,42 +238,67 @@ static size_t fields_step_bytes(const struct finding_step *step)
 	return bytes;
 }
 
-/* Returns the number of steps left out. */
-static uint32_t fields_drop_first_steps(struct finding_step *steps, uint32_t *count)
+/* Returns the first of the last steps that take at most STEPS_BYTES_MOST. */
+static uint32_t fields_first_kept(const struct finding_step *steps, uint32_t count)
 {
-	uint32_t first = *count;
+	uint32_t first = count;
 
 	for (size_t bytes = 0; first > 0; first--) {
 		bytes += fields_step_bytes(&steps[first - 1]);
 		if (bytes > STEPS_BYTES_MOST)
 			break;
 	}
-	for (uint32_t i = 0; i < first; i++)
-		fields_release((char *)&steps[i], step_fields);
-	*count -= first;
-	if (first)
-		memmove(steps, steps + first, *count * sizeof *steps);
 	return first;
+}
+
+/* Drops the steps before `first`, except those that the cause names. Returns the number of these. */
+static uint32_t fields_drop_first_steps(struct finding_step *steps, uint32_t first, uint32_t *count)
+{
+	uint32_t named = 0;
+
+	for (uint32_t i = 0; i < first; i++)
+		if (steps[i].cause_line)
+			steps[named++] = steps[i];
+		else
+			fields_release((char *)&steps[i], step_fields);
+	*count -= first - named;
+	memmove(steps + named, steps + first, (*count - named) * sizeof *steps);
+	return named;
 }
 
 void finding_shorten(struct finding *finding)
 {
-	finding->steps_left_out += fields_drop_first_steps(finding->steps, &finding->step_count);
-	finding->passing_steps_left_out +=
-		fields_drop_first_steps(finding->passing_steps, &finding->passing_step_count);
+	const uint32_t first = fields_first_kept(finding->steps, finding->step_count);
+	const uint32_t passing =
+		fields_first_kept(finding->passing_steps, finding->passing_step_count);
+
+	if (first > finding->early_step_count) {
+		const uint32_t named =
+			fields_drop_first_steps(finding->steps, first, &finding->step_count);
+
+		finding->early_step_count = named;
+		finding->steps_left_out += first - named;
+	}
+	if (passing)
+		finding->passing_steps_left_out +=
+			passing - fields_drop_first_steps(finding->passing_steps, passing,
+					  &finding->passing_step_count);
 }
 
 void finding_keep_steps(struct finding *finding, const bool *is_kept)
 {
 	struct finding_step *steps = finding->steps;
-	uint32_t kept = 0;
+	uint32_t kept = 0, early = 0;
 
-	for (uint32_t i = 0; i < finding->step_count; i++)
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		early += is_kept[i] && i < finding->early_step_count;
 		if (is_kept[i])
 			steps[kept++] = steps[i];
 		else
 			fields_release((char *)&steps[i], step_fields);
+	}
 	finding->step_count = kept;
+	finding->early_step_count = early;
 	steps = realloc(steps, (kept + 1) * sizeof *steps);
 	if (steps)
 		finding->steps = steps;

@@ -160,7 +160,9 @@ struct finding {
 	struct finding_access race[FINDING_ACCESSES];
 	struct finding_step *steps; /* the end of the interleaving, oldest first */
 	uint32_t step_count;
-	uint64_t steps_left_out; /* number of earlier steps */
+	/* The number of the first steps that the cause names although the steps behind them are left out. */
+	uint32_t early_step_count;
+	uint64_t steps_left_out; /* number of steps left out behind these, or before all steps */
 	/* later steps of one thread alone beyond what is kept, as in an endless loop */
 	uint64_t later_steps_left_out;
 	/* End of a run that begins like the failing one and passes. count 0: none. */
@@ -184,7 +186,7 @@ struct finding {
 
 void finding_release(struct finding *finding);
 
-/* Leaves out earlier steps of both runs, so that the JSON takes less than a megabyte. */
+/* Leaves out earlier steps of both runs, except those that the cause names, so that the JSON takes less than a megabyte. */
 void finding_shorten(struct finding *finding);
 /* Frees the steps for which is_kept[] is false. */
 void finding_keep_steps(struct finding *finding, const bool *is_kept);

@@ -290,6 +290,7 @@ static void build_fill(struct builder *builder)
 	builder_fill_stalls(builder);
 	finding->title = builder_title(builder);
 	builder_fill_cause(builder);
+	builder_add_early_steps(builder);
 	finding->detail = builder_detail(builder);
 	finding->signature = finding_signature(finding);
 	free(builder->failing_name);
@@ -328,7 +329,9 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 {
 	struct finding finding = {0};
 	struct finding_source resolved = *source;
-	struct builder builder = {.source = &resolved, .symbols = symbols, .finding = &finding};
+	struct early_events early = {0};
+	struct builder builder = {
+		.source = &resolved, .symbols = symbols, .finding = &finding, .early = &early};
 	struct outcome outcome;
 	int status = build_check_source(source, err);
 

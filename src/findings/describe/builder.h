@@ -14,6 +14,15 @@ enum code_location { LOCATION_OF_CALL, LOCATION_OF_ACCESS };
 struct wrapper;	  /* call_chain.c: a short function and its call sites */
 struct first_use; /* words.c: first use of an object, by address and class */
 
+#define EARLY_EVENTS_MAX 16
+
+/* The events before the finding's first step that the cause names, with their lines. */
+struct early_events {
+	uint32_t count;
+	uint64_t events[EARLY_EVENTS_MAX];
+	uint32_t lines[EARLY_EVENTS_MAX];
+};
+
 struct builder {
 	const struct finding_source *source;
 	struct symbols *symbols; /* NULL if none */
@@ -23,6 +32,7 @@ struct builder {
 	struct first_use *first_uses;
 	struct wrapper *wrappers;
 	uint64_t first_step; /* event of the finding's first step */
+	struct early_events *early;
 	/* The finding's steps that are no events (ending.c), as indices; 0: there is no such step. */
 	uint32_t free_step, failure_step;
 	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
@@ -205,6 +215,8 @@ uint64_t builder_find_earlier(const struct builder *builder);
 /* ---- interleaving.c ---- */
 
 void builder_fill_steps(struct builder *builder);
+/* Adds the events before the finding's first step that the cause names. Must run after all lines of the cause are known. */
+void builder_add_early_steps(struct builder *builder);
 /* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note; ignores NO_EVENT. */
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
 /* Returns the number of the line that is being added to the cause. */

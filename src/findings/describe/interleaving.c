@@ -153,13 +153,59 @@ static void interleaving_mark(const struct builder *builder, uint64_t step, uint
 		finding->steps[step].cause_line = line;
 }
 
+/* Inserts the event, so that the events stay in the order of the run. Keeps an earlier note. */
+static void interleaving_mark_early(struct early_events *early, uint64_t event, uint32_t line)
+{
+	uint32_t at = early->count;
+
+	for (uint32_t i = 0; i < early->count; i++)
+		if (early->events[i] == event)
+			return;
+	if (at == EARLY_EVENTS_MAX)
+		return;
+	for (; at && early->events[at - 1] > event; at--) {
+		early->events[at] = early->events[at - 1];
+		early->lines[at] = early->lines[at - 1];
+	}
+	early->events[at] = event;
+	early->lines[at] = line;
+	early->count++;
+}
+
+void builder_add_early_steps(struct builder *builder)
+{
+	const struct early_events *early = builder->early;
+	struct finding *finding = builder->finding;
+
+	if (!early->count || finding->steps_left_out < early->count)
+		return;
+	finding->steps = array_resize(
+		finding->steps, finding->step_count + early->count, sizeof *finding->steps);
+	memmove(finding->steps + early->count, finding->steps,
+		finding->step_count * sizeof *finding->steps);
+	for (uint32_t i = 0; i < early->count; i++) {
+		struct finding_step *step = &finding->steps[i];
+
+		*step = (struct finding_step){.cause_line = early->lines[i]};
+		interleaving_fill_step(builder, &builder->source->events[early->events[i]], step);
+		step->is_switch = i && strcmp(step->thread, step[-1].thread) != 0;
+	}
+	finding->step_count += early->count;
+	finding->early_step_count = early->count;
+	finding->steps_left_out -= early->count;
+}
+
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line)
 {
 	const uint64_t at = event - builder->first_step;
 
-	if (event >= builder->first_step && event != NO_EVENT)
+	if (event == NO_EVENT)
+		return;
+	if (event >= builder->first_step)
 		interleaving_mark(
 			builder, at + (builder->free_step && at >= builder->free_step), line);
+	else
+		interleaving_mark_early(builder->early, event, line);
 }
 
 void builder_mark_earlier(const struct builder *builder, uint32_t line)

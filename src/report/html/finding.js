@@ -239,7 +239,7 @@ function explanationOf(finding) {
 function runsOf(finding) {
 	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
 	const isViolation = finding.kind === "violation";
-	const own = { steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out, marks: causeMarks(finding), marked: finding.kind === "race" ? "accesses of the race" : "steps of the cause",
+	const own = { steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out, early: finding.early_step_count, marks: causeMarks(finding), marked: finding.kind === "race" ? "accesses of the race" : "steps of the cause",
 		waits: finding.waits || [], failing: finding.failing_thread };
 	if (!passing) return interleavings("The interleaving", [own]);
 	return interleavings(isViolation ? "The interleaving that shows it, and one that does not" : "The interleaving that fails, and one that passes", [

@@ -73,9 +73,10 @@ const KEYS = "A click on a step shows its source. Keys: \u2191 \u2193 go through
 
 /* ---- runs beside each other ---- */
 
-function leftOut(earlier, later) {
-	const some = (number, which) => Number(number || 0) ? [count(number) + which + " steps are left out"] : [];
-	return [...some(earlier, " earlier"), ...some(later, " later")].join("; ");
+/* `early`: the number of steps that are shown although the steps behind them are left out. */
+function leftOut(earlier, later, early) {
+	const some = (number, words) => Number(number || 0) ? [count(number) + words] : [];
+	return [...some(earlier, early ? " steps behind the first " + count(early) + " are left out" : " earlier steps are left out"), ...some(later, " later steps are left out")].join("; ");
 }
 
 /* The first row that differs; undefined: none. Names of objects are not compared, because one run may lack the name of a local. */
@@ -85,13 +86,13 @@ function firstDifference(a, b) {
 	return row > 0 && row < b.length ? row : undefined;
 }
 
-/* Shows runs side by side: [{title, steps, leftOut, leftOutLater, marks, waits, failing}]. A single run gets the full width. */
+/* Shows runs side by side: [{title, steps, leftOut, leftOutLater, early, marks, waits, failing}]. A single run gets the full width. */
 function interleavings(title, runs) {
 	const shown = runs.filter(run => run && run.steps && run.steps.length), lanes = [];
 	if (!shown.length) return null;
 	const differsAt = shown.length === 2 ? firstDifference(shown[0].steps, shown[1].steps) : undefined;
 	for (const run of shown)
-		lanes.push(new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater), marks: run.marks || (() => ""), marked: run.marked, differsAt, waits: run.waits || [], failing: run.failing, like: lanes[0] }));
+		lanes.push(new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater, run.early), marks: run.marks || (() => ""), marked: run.marked, differsAt, waits: run.waits || [], failing: run.failing, like: lanes[0] }));
 	const pair = element("div", { class: shown.length === 2 ? "pair runs" : "" },
 		...shown.map((run, at) => element("div", {}, run.title ? element("h4", { text: run.title }) : null, lanes[at].node)));
 	const show = row => {

@@ -289,6 +289,17 @@ static void interleaving_add_left_out(const struct interleaving *table, uint64_t
 	strbuf_adds(out, "\n");
 }
 
+/* Adds a line for the steps that the finding does not have, in front of the step `at`. */
+static void interleaving_add_earlier(
+	const struct interleaving *table, uint32_t at, struct strbuf *out)
+{
+	const struct finding *finding = table->finding;
+
+	if (finding->steps_left_out && at == finding->early_step_count)
+		interleaving_add_left_out(
+			table, finding->steps_left_out, at ? "step" : "earlier step", "", out);
+}
+
 /* Adds the rows of all steps, and a line for each stretch of steps that is left out. */
 static void interleaving_add_rows(const struct interleaving *table, struct strbuf *out)
 {
@@ -296,6 +307,7 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 	uint32_t library = 0, private = 0, middle = 0, repeated = 0;
 
 	for (uint32_t i = 0; i < finding->step_count; i++) {
+		interleaving_add_earlier(table, i, out);
 		library += table->rows[i] == ROW_LIBRARY;
 		private += table->rows[i] == ROW_PRIVATE;
 		middle += table->rows[i] == ROW_MIDDLE;
@@ -359,8 +371,6 @@ static void interleaving_add(
 		strbuf_addf(&heading, ", in %s", table.file);
 	add_heading(out, style, heading.text);
 	interleaving_add_head(&table, out);
-	if (finding->steps_left_out)
-		interleaving_add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
 	interleaving_add_rows(&table, out);
 	free(table.rows);
 	interleaving_add_waits(&table, out);

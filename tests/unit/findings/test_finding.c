@@ -86,6 +86,31 @@ static void test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte(vo
 	finding_release(&finding);
 }
 
+/* The steps that the cause names stay, however early they are. */
+static void test_shorten__keeps_the_steps_of_the_cause(void **state)
+{
+	enum { STEPS = 20000 };
+	struct finding finding = {.steps = many_steps(STEPS), .step_count = STEPS};
+	uint32_t count;
+
+	(void)state;
+	finding.steps[7].cause_line = 1;
+	finding.steps[4000].cause_line = 2;
+	finding.steps[STEPS - 1].cause_line = 3;
+	finding_shorten(&finding);
+	count = finding.step_count;
+	assert_int_equal(finding.early_step_count, 2);
+	assert_int_equal(finding.steps[0].step, 8);
+	assert_int_equal(finding.steps[1].step, 4001);
+	assert_int_equal(finding.steps[count - 1].step, STEPS);
+	assert_int_equal(finding.steps[2].step, STEPS - (count - 3));
+	assert_int_equal(finding.steps_left_out, STEPS - count);
+	finding_shorten(&finding);
+	assert_int_equal(finding.step_count, count);
+	assert_int_equal(finding.early_step_count, 2);
+	finding_release(&finding);
+}
+
 static void test_signature__ignores_thread_numbers_and_order_of_waits(void **state)
 {
 	struct finding finding = sample_finding();
@@ -303,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_signature__ignores_thread_numbers_and_order_of_waits),
 		cmocka_unit_test(test_keep_steps__frees_the_other_steps),
 		cmocka_unit_test(test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte),
+		cmocka_unit_test(test_shorten__keeps_the_steps_of_the_cause),
 		cmocka_unit_test(test_signature__takes_longer_cycles_of_the_same_lines_for_one),
 		cmocka_unit_test(test_signature__ignores_waits_beside_the_cycle),
 		cmocka_unit_test(test_signature__ignores_the_folder_of_the_sources),

@@ -103,7 +103,7 @@ static void test_ending__a_free_has_its_place(void **state)
 	assert_true(steps[6].is_failure);
 }
 
-/* A free before the first kept step is not shown. */
+/* A free that is no event is not shown if it is before the first kept step. */
 static void test_ending__an_early_free_is_left_out(void **state)
 {
 	struct scene *scene = *state;
@@ -116,6 +116,24 @@ static void test_ending__an_early_free_is_left_out(void **state)
 	assert_int_equal(last_step(scene)->cause_line, 2);
 }
 
+/* If the free is an event, it stays as a step of the cause. */
+static void test_ending__an_early_step_of_the_cause_is_kept(void **state)
+{
+	struct scene *scene = *state;
+
+	free_twice(scene);
+	scene->events[1].kind = OP_STORE;
+	scene->events[1].call = CALL_FREE;
+	scene->source.steps_most = 2;
+	build(scene);
+	assert_int_equal(scene->finding.step_count, 4);
+	assert_int_equal(scene->finding.early_step_count, 1);
+	assert_int_equal(scene->finding.steps[0].step, 1);
+	assert_int_equal(scene->finding.steps[0].cause_line, 1);
+	assert_int_equal(scene->finding.steps[1].step, 3);
+	assert_int_equal(scene->finding.steps_left_out, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +143,7 @@ int main(void)
 		WITH_SCENE(test_ending__a_misuse_marks_its_step),
 		WITH_SCENE(test_ending__a_free_has_its_place),
 		WITH_SCENE(test_ending__an_early_free_is_left_out),
+		WITH_SCENE(test_ending__an_early_step_of_the_cause_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
