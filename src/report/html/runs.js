@@ -35,7 +35,7 @@ function shortFunction(name) {
 function locationNode(frame, isOneFile) {
 	if (!frame || frame.is_system || !sourceLocation(frame)) return null;
 	const where = element("span", { class: "unbroken", text: isOneFile ? ":" + frame.line : sourceLocation(frame) });
-	return element("span", { class: "place" }, where, document.createTextNode(" "), breakable(shortFunction(frame.function)));
+	return element("span", { class: "location" }, where, document.createTextNode(" "), breakable(shortFunction(frame.function)));
 }
 
 /* The object that a blocked thread waits for, and the thread that holds the object. */
