@@ -91,7 +91,9 @@ static bool allocations_find_type(struct allocation *allocation, const char *nam
 		if (types_named(allocation->symbols, allocation->module, scoped, type))
 			return true;
 	}
-	return types_named(allocation->symbols, allocation->module, name, type);
+	/* The scopes of an inlined function are not known, and code names no unnamed namespace. */
+	return types_named(allocation->symbols, allocation->module, name, type) ||
+	       types_named_in_any_scope(allocation->symbols, allocation->module, name, type);
 }
 
 static bool allocations_visit_wanted(struct symbols *symbols, struct local *local, void *argument)

@@ -129,6 +129,9 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
+/* Finds the only type of the module with this name in any namespace or class. */
+bool types_named_in_any_scope(
+	struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
 struct variable_location {
 	uint64_t location; /* an address; with is_thread_local an offset in the module's block */

@@ -18,10 +18,18 @@ struct named_type {
 	UT_hash_handle hh;
 };
 
+/* A type by its name without scopes. */
+struct unscoped_type {
+	const char *name;	       /* the end of the type's full name */
+	const struct named_type *type; /* NULL if several types have this name */
+	UT_hash_handle hh;
+};
+
 /* The complete structs, classes and unions of a module, read at the first query. */
 struct type_index {
 	Dwfl_Module *module;
 	struct named_type *types;
+	struct unscoped_type *unscoped; /* made at the first query without scopes */
 	UT_hash_handle hh;
 };
 
@@ -128,6 +136,52 @@ bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name,
 	return found;
 }
 
+/* Returns the part of a full name behind its scopes: "set<std::string>" of "bank::set<std::string>". */
+static const char *type_names_without_scopes(const char *name)
+{
+	const char *end = name + strcspn(name, "<");
+
+	for (const char *at = name; at < end; at++)
+		if (at[0] == ':' && at[1] == ':')
+			name = at + 2;
+	return name;
+}
+
+static void type_names_add_unscoped(struct type_index *index, const struct named_type *type)
+{
+	const char *name = type_names_without_scopes(type->name);
+	struct unscoped_type *known;
+
+	/* Where a program uses such a type, it gives the scope. */
+	if (!strncmp(type->name, "std::", 5) || types_is_reserved(type->name))
+		return;
+	HASH_FIND_STR(index->unscoped, name, known);
+	if (known) {
+		known->type = NULL;
+		return;
+	}
+	known = array_new(1, sizeof *known);
+	known->name = name;
+	known->type = type;
+	HASH_ADD_KEYPTR(hh, index->unscoped, known->name, strlen(known->name), known);
+}
+
+bool types_named_in_any_scope(
+	struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type)
+{
+	struct type_index *index = type_names_index_of(symbols, module);
+	struct unscoped_type *found;
+
+	if (!index->unscoped)
+		for (struct named_type *each = index->types; each; each = each->hh.next)
+			type_names_add_unscoped(index, each);
+	HASH_FIND_STR(index->unscoped, name, found);
+	if (!found || !found->type)
+		return false;
+	*type = found->type->die;
+	return true;
+}
+
 /* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
 static const char *type_names_with_scopes(struct symbols *symbols, Dwarf_Die *type)
 {
@@ -180,8 +234,14 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 	return known->name;
 }
 
+static void type_names_forget(struct type_index *index)
+{
+	HASH_FREE(index->unscoped);
+	HASH_FREE_EACH(index->types, type, free(type->name));
+}
+
 void symbols_forget_types(struct symbols *symbols)
 {
 	HASH_FREE(symbols->type_names);
-	HASH_FREE_EACH(symbols->types, index, HASH_FREE_EACH(index->types, type, free(type->name)));
+	HASH_FREE_EACH(symbols->types, index, type_names_forget(index));
 }
