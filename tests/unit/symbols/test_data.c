@@ -286,8 +286,8 @@ static void test_data__learns_the_type_from_any_access(void **state)
 		"((struct account *)malloc at memory_subject.c:%d, #3)[0].position.x", "made_line");
 }
 
-/* The size of the text, 40, is no multiple of the size of any struct. */
-static void test_data__claims_no_type_that_does_not_fit(void **state)
+/* No number of whole objects fills the block, but the array at the end of the struct may have any length. */
+static void test_data__knows_a_block_with_a_longer_array(void **state)
 {
 	struct subject *subject = *state;
 	struct symbols_access access = {.address = printed(subject, "text") + 9,
@@ -297,7 +297,22 @@ static void test_data__claims_no_type_that_does_not_fit(void **state)
 
 	know_blocks(subject);
 	subject->blocks[1].bytes = 39;
-	assert_heap(subject, &access, "(block of 39 bytes allocated at memory_subject.c:%d, #1)+9",
+	assert_heap(subject, &access, "((struct text *)calloc at memory_subject.c:%d, #1).bytes[1]",
+		"text_line");
+}
+
+/* The block ends before the array of the struct begins. */
+static void test_data__claims_no_type_that_does_not_fit(void **state)
+{
+	struct subject *subject = *state;
+	struct symbols_access access = {.address = printed(subject, "text") + 5,
+		.bytes = 1,
+		.site = printed(subject, "read_site"),
+		.step = 50};
+
+	know_blocks(subject);
+	subject->blocks[1].bytes = 7;
+	assert_heap(subject, &access, "(block of 7 bytes allocated at memory_subject.c:%d, #1)+5",
 		"text_line");
 }
 
@@ -410,6 +425,7 @@ int main(void)
 		TEST(test_data__names_locals_of_a_parked_fiber),
 		TEST(test_data__names_blocks_by_their_location_and_type),
 		TEST(test_data__learns_the_type_from_any_access),
+		TEST(test_data__knows_a_block_with_a_longer_array),
 		TEST(test_data__claims_no_type_that_does_not_fit),
 		TEST(test_data__knows_nothing_of_blocks_of_the_future),
 		TEST(test_data__survives_any_address)};
