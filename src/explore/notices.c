@@ -24,7 +24,8 @@ static struct symbols *notices_find_opaque_libraries(
 
 static void notices_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
-	const struct contract *contract = worker->worker.contract;
+	struct contract *contract = worker->worker.contract;
+	struct symbols *symbols;
 	struct campaign_start start = {
 		.program = campaign->program.target.path,
 		.has_memory_sites = contract->has_memory_sites,
@@ -52,12 +53,12 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (contract->has_random_addresses)
 		campaign_notice(campaign,
 			"addresses differ in each process, because the kernel refuses personality() and the program cannot be relocated: findings may not repeat; in a container use docker run --security-opt seccomp=unconfined");
-	if (campaign->listener->started) {
-		struct symbols *symbols = notices_find_opaque_libraries(contract, &start);
-
+	symbols = notices_find_opaque_libraries(contract, &start);
+	if (!start.has_memory_sites || start.opaque_libraries)
+		contract->features |= FEATURE_UNSEEN_ACCESSES;
+	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);
-		symbols_free(symbols);
-	}
+	symbols_free(symbols);
 }
 
 /* Warns that the runtime could not switch sites on, so the run did not see all accesses. */
