@@ -201,8 +201,8 @@ uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
 /* The live or unjoined thread with this pthread_t; returns NULL if there is none. */
 struct engine_thread *engine_thread_by_handle(uintptr_t handle);
-/* The same; if there is none, the last thread that had this pthread_t and has been joined. A call that names such a thread
- * is an op on it, too: only its order with the join makes it fail. */
+/* Returns the live or unjoined thread with this pthread_t, or else the last joined thread that had it. A call that names a
+ * joined thread is an op on that thread: the call fails only because it comes after the join. */
 struct engine_thread *engine_thread_that_had(uintptr_t handle);
 /* Stacks of threads other than main end at this address or above; 0: there are none. */
 uintptr_t engine_lowest_handle(void);

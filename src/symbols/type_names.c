@@ -152,7 +152,7 @@ static void type_names_add_unscoped(struct type_index *index, const struct named
 	const char *name = type_names_without_scopes(type->name);
 	struct unscoped_type *known;
 
-	/* Where a program uses such a type, it gives the scope. */
+	/* A program that uses a type of the C++ library names its scope. */
 	if (!strncmp(type->name, "std::", 5) || types_is_reserved(type->name))
 		return;
 	HASH_FIND_STR(index->unscoped, name, known);

@@ -14,7 +14,8 @@ int barrier_init(struct barrier *barrier, uint32_t count, bool is_shared)
 	return 0;
 }
 
-/* Parts of a barrier. A thread that leaves changes nothing for threads that arrive, which belong to later rounds. */
+/* Parts of a barrier, for engine_op.untouched. A thread that leaves the barrier changes nothing for the threads that arrive,
+ * because these belong to a later round. */
 enum barrier_part { BARRIER_ARRIVALS = 1, BARRIER_DEPARTURES = 2 };
 
 static void barrier_arrive_point(const struct barrier *barrier, uint64_t site)

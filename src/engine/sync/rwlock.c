@@ -230,8 +230,8 @@ int rwlock_trylock(struct rwlock *rwlock, enum rwlock_access access, uint64_t si
 	return EBUSY;
 }
 
-/* The unlock of one reader commutes with the unlocks of other readers, and with their acquisitions. Else an exhaustive
- * search would take two critical sections of readers for ordered, as those of writers are. */
+/* The unlock of one reader commutes with the unlocks of other readers, and with their acquisitions. If the op did not say
+ * so, an exhaustive search would believe that the critical sections of two readers are ordered, as those of writers are. */
 static void rwlock_unlock_point(const struct rwlock *rwlock, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_RWLOCK_UNLOCK,

@@ -33,7 +33,7 @@ struct builder {
 	struct wrapper *wrappers;
 	uint64_t first_step; /* event of the finding's first step */
 	struct early_events *early;
-	/* The finding's steps that are no events (ending.c), as indices; 0: there is no such step. */
+	/* Indices of the finding's steps that are no events (ending.c). They are 0 as long as there is no such step. */
 	uint32_t free_step, failure_step;
 	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
 	struct signal_history signals; /* signals that concern the culprit */
@@ -219,7 +219,7 @@ void builder_fill_steps(struct builder *builder);
 void builder_add_early_steps(struct builder *builder);
 /* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note; ignores NO_EVENT. */
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
-/* Returns the number of the line that is being added to the cause. */
+/* Returns the number of the line that is added to the cause next, from 1. */
 uint32_t builder_next_line(const struct strbuf *cause);
 /* Does what builder_mark_step() does, for the line that is being added to the cause. */
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);

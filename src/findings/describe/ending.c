@@ -149,7 +149,7 @@ uint64_t builder_event_before_free(const struct builder *builder)
 	for (uint64_t i = source->event_count; i-- > 0;) {
 		const struct trace_event *event = &source->events[i];
 
-		/* The runtime notes a free by the number of steps behind it. */
+		/* The runtime stores the number of steps that the run had made when the memory was freed. */
 		if (event->step < outcome->other_step &&
 			event->thread == outcome->other_thread.index &&
 			!(is_in_main && event->call == CALL_LEAVE_MAIN))

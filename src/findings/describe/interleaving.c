@@ -153,7 +153,8 @@ static void interleaving_mark(const struct builder *builder, uint64_t step, uint
 		finding->steps[step].cause_line = line;
 }
 
-/* Inserts the event, so that the events stay in the order of the run. Keeps an earlier note. */
+/* Inserts the event into the list, which stays in the order of the run. An event that is already in the list keeps its
+ * line. */
 static void interleaving_mark_early(struct early_events *early, uint64_t event, uint32_t line)
 {
 	uint32_t at = early->count;

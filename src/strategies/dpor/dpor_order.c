@@ -163,7 +163,7 @@ static void dpor_order_join_opening_step(struct dpor *dpor, uint32_t step, uint3
 
 	if (self->op.kind != OP_BARRIER_LEAVE && self->op.kind != OP_RWLOCK_RDLOCK)
 		return;
-	/* The thread has a previous step: its begin. */
+	/* The first step of each thread is its begin, so this thread has a previous step. */
 	for (uint32_t at = self->previous_in_bucket; at != DPOR_NONE && at > self->previous;
 		at = steps[at].previous_in_bucket)
 		if (steps[at].op.object == self->op.object &&

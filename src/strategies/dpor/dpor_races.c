@@ -1,8 +1,8 @@
 /* Finds the races of a run of dpor and the sequences that reverse them; dpor.c cites the paper. */
 #include "strategies/dpor/dpor_order.h"
 
-/* Another thread joins or detaches the thread that `join` joins, or sends it a signal or a request for cancellation. Each of
- * them fails after the join. */
+/* Returns whether the op names the thread that `join` joins: it joins or detaches that thread, or sends it a signal or a
+ * request for cancellation. Each of these fails after the join. */
 static bool dpor_races_uses_joined(const struct dpor_op *op, const struct dpor_op *join)
 {
 	return op->object == join->object && op->kind != OP_THREAD_BEGIN &&

@@ -59,7 +59,7 @@ void rff_note(struct rff *rff, const struct schedule_view *view, uint32_t thread
 	uint64_t event;
 	uint8_t rank;
 
-	/* A full lesson ends the learning of the run. */
+	/* A full lesson takes no more pairs, so the rest of the run teaches nothing. */
 	if (!rff_may_race(op) || rff->lessons[rff->position].pair_count == RFF_LESSON_PAIRS)
 		return;
 	index = key_table_add(&rff->run_objects, op->object);

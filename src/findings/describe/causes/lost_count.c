@@ -20,7 +20,8 @@ static const struct memory_block *lost_count_block(const struct finding_source *
 	return NULL;
 }
 
-/* Returns the first event behind the free. The runtime notes a free by the number of steps behind it. */
+/* Returns the index of the first event after the free. The runtime stores the number of steps that the run had made when
+ * the memory was freed. */
 static uint64_t lost_count_free(const struct finding_source *source)
 {
 	uint64_t end = 0;

@@ -28,7 +28,8 @@
 #include "runtime/libc/time_stamp_counter.h"
 #include "runtime/libc/world.h"
 
-/* Declared by no header: what pthread_atfork() calls, and the name of this library in that call. */
+/* No header declares these: pthread_atfork() calls the function, and passes the address of the variable to name the
+ * library that calls. */
 int __register_atfork(
 	void (*prepare)(void), void (*parent)(void), void (*child_handler)(void), void *library);
 extern void *__dso_handle __attribute__((visibility("hidden")));
@@ -155,13 +156,13 @@ static void process_register_handlers(void)
 	if (is_registered || !attach_is_first())
 		return;
 	is_registered = true;
-	/* Fails if memory is short. */
+	/* The call fails only if memory is short; forks then have no handlers, as in any program. */
 	(void)REAL(__register_atfork)(
 		process_fork_prepare, process_fork_in_parent, process_fork_in_child, &__dso_handle);
 }
 
-/* Behind pthread_atfork(). A library may call it before the runtime's constructor: an allocator does at its first
- * allocation. */
+/* pthread_atfork() calls this function. A library may call it before the runtime's constructor has run, as an allocator
+ * does at its first allocation. */
 EXPORT int __register_atfork(
 	void (*prepare)(void), void (*parent)(void), void (*child_handler)(void), void *library)
 {
