@@ -163,6 +163,24 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
+/* Returns the end of a qualified name: its class and function, "Mutex::Lock" of "leveldb::port::Mutex::Lock". Scopes with
+ * template arguments or parameters stay whole. */
+static const char *interleaving_without_namespaces(const char *function)
+{
+	const char *scope = function, *last = function;
+	unsigned depth = 0;
+
+	for (const char *at = function; *at && strncmp(at, "operator", 8) != 0; at++) {
+		depth += *at == '<' || *at == '(';
+		depth -= depth && (*at == '>' || *at == ')');
+		if (depth || at[0] != ':' || at[1] != ':')
+			continue;
+		scope = last;
+		last = at + 2;
+	}
+	return scope;
+}
+
 /* Adds the location of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". The name of a lambda
  * may be that location. */
 static void interleaving_add_wrapped_location(
@@ -170,11 +188,12 @@ static void interleaving_add_wrapped_location(
 {
 	const struct finding_frame *where = &step->where;
 
-	strbuf_addf(out, ", %s", step->inner.function);
+	strbuf_addf(out, ", %s", interleaving_without_namespaces(step->inner.function));
 	if (!finding_frame_is_its_line(&step->inner))
 		strbuf_addf(out, " (%s:%u)", base_name(step->inner.file ? step->inner.file : ""),
 			step->inner.line);
-	strbuf_addf(out, " by %s", where->function ? where->function : "?");
+	strbuf_addf(out, " by %s",
+		where->function ? interleaving_without_namespaces(where->function) : "?");
 	if (finding_frame_is_its_line(where))
 		return;
 	strbuf_adds(out, " at ");
