@@ -120,15 +120,15 @@ struct engine {
 	struct rng random;	 /* random numbers for the target */
 	struct rng value_random; /* value choices for strategies without choose_value() */
 	struct schedule_view view;
-	struct engine_thread *buckets[ENGINE_BUCKETS];
 	uint32_t module_count;
+	uint32_t wait_group_count;
 	/* name_cache entries of this run: engine_renew() */
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)];
-	uint32_t wait_group_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t equals_previous[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.equals_previous */
+	struct engine_thread *buckets[ENGINE_BUCKETS];
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
 	struct pending_op *pending;

@@ -258,8 +258,9 @@ struct fiber_counts fiber_pool_lacked(void);
 /* An address in the thread's own stack; returns NULL if not a stack of the runtime, such as
  * main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);
-/* Visits the stack tops of the pool. No thread writes behind `end`; NULL means the mapping's end. */
-typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
+/* Visits the stacks of the pool. Memory below `kept` contains only the frames of threads, and no thread writes behind
+ * `end`. `end` NULL means the mapping's end. */
+typedef void fiber_visit_pooled(void *kept, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX
 uint32_t fiber_index_of(const struct engine_thread *thread);

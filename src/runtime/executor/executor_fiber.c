@@ -25,6 +25,9 @@ struct donor {
 	struct thread_stack stack; /* start NULL: the stack is glibc's own */
 	uintptr_t thread_base;
 	void *stack_top; /* a thread's first frame begins here */
+	/* From here on, memory belongs to glibc: its first frame, the thread-local variables and the description of
+	 * the thread. The bytes between the two addresses are unused. */
+	void *library_part;
 	int kernel_id;
 	uint32_t
 		size_class; /* THREAD_STACK_CLASSES: made for one thread's stack size, not reused */
@@ -72,6 +75,7 @@ static void *executor_fiber_donor_main(void *argument)
 
 	*donor = (struct donor){.thread_base = context_thread_base(),
 		.stack_top = thread_stack_top(__builtin_frame_address(0)),
+		.library_part = __builtin_frame_address(0),
 		.kernel_id = (int)platform_call(SYS_gettid)};
 	request->donor = donor;
 	/* For glibc the thread still exists: the kernel must not clear pd->tid. */
@@ -241,7 +245,7 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 {
 	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
 		for (struct donor *donor = fibers.pools[i].free; donor; donor = donor->next)
-			visit(donor->stack_top, donor->stack.used_end,
+			visit(donor->library_part, donor->stack.used_end,
 				executor_fiber_pool_index_of(donor), argument);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "model/thread_name.h"
 #include "engine/engine.h"
 #include "runtime/heap.h"
@@ -27,7 +28,7 @@ enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
 extern void *__libc_stack_end;
 
 /* 0: not yet known. Written by the moving thread. */
-static size_t stack_standard_bytes;
+static HOT_STATE size_t stack_standard_bytes;
 
 static variable_name memory_name_name_of(uint64_t family, uint64_t owner, uint64_t offset)
 {

@@ -14,18 +14,18 @@
 /* Finds the part to save of a mapping with a pooled thread's stack. */
 struct image_stack_search {
 	char *start, *end;
-	char *top;
+	char *kept;	/* first address to save */
 	char *used_end; /* NULL means the end of the searched area */
 	uint32_t pool_index;
 };
 
-static void image_match_stack(void *stack_top, char *end, uint32_t pool_index, void *argument)
+static void image_match_stack(void *kept, char *end, uint32_t pool_index, void *argument)
 {
 	struct image_stack_search *search = argument;
 
-	if ((char *)stack_top < search->start || (char *)stack_top >= search->end)
+	if ((char *)kept < search->start || (char *)kept >= search->end)
 		return;
-	search->top = stack_top;
+	search->kept = kept;
 	search->used_end = end;
 	search->pool_index = pool_index;
 }
@@ -127,7 +127,7 @@ static bool image_add_main_stack(struct image *image, char *start, char *end)
 {
 	char *pointer = (char *)(uintptr_t)image->stack_pointer;
 	char *low = (char *)((uintptr_t)(pointer - STACK_MARGIN_BYTES) & ~(uintptr_t)15);
-	char *rest = (char *)((uintptr_t)pointer & ~(uintptr_t)(PAGE_BYTES - 1)) + 2 * PAGE_BYTES;
+	char *rest = (char *)((uintptr_t)pointer & ~(uintptr_t)(PAGE_BYTES - 1)) + PAGE_BYTES;
 	char *floor = start - MAIN_STACK_BYTES;
 
 	if (rest >= end)
@@ -150,8 +150,8 @@ static bool image_add_mapping(struct image *image, char *start, char *end, bool 
 	if (pointer >= start && pointer < end)
 		return image_add_main_stack(image, start, end);
 	fiber_each_pooled(image_match_stack, &search);
-	if (search.top) {
-		if (!image_add_stack(image, (char *)((uintptr_t)search.top & ~(uintptr_t)63),
+	if (search.kept) {
+		if (!image_add_stack(image, (char *)((uintptr_t)search.kept & ~(uintptr_t)63),
 			    search.used_end ? search.used_end : end, start))
 			return false;
 		image->areas[image->area_count - 1].pool_index = search.pool_index;

@@ -31,17 +31,18 @@ struct site_module {
 	unsigned char *stubs;
 };
 
-/* Part of a rewind's image: modules that a run loaded disappear with the run. */
-static struct {
-	uint32_t module_count;
-	struct site_module modules[MEMORY_MODULES_MAX];
+/* Part of a rewind's image: modules that a run loaded disappear with the run. Destructors unload modules at the end of
+ * each run: if they do so in the reverse order, that changes only these numbers. */
+static HOT_STATE struct {
+	uint32_t module_count; /* modules that are loaded */
+	/* Those and, behind them, modules that were unloaded. A module that is later loaded at the same address takes
+	 * over their stubs' memory. */
+	uint32_t known_count;
 	/* Also counts modules of a process that is not controlled yet. */
 	uint32_t loaded_count;
-	const struct instrumented_module *loaded[MEMORY_MODULES_MAX];
-	/* Modules that were unloaded. A module that is later loaded at the same address takes over their stubs' memory. */
-	uint32_t unused_count;
-	struct site_module unused[MEMORY_MODULES_MAX];
 } sites;
+static struct site_module sites_modules[MEMORY_MODULES_MAX];
+static const struct instrumented_module *sites_loaded[MEMORY_MODULES_MAX];
 
 /* Module of the latest look-up. */
 static HOT_STATE const struct site_module *sites_last;
@@ -125,8 +126,19 @@ static void sites_find_mapping(struct site_module *module)
 }
 
 static bool sites_make_stubs(struct site_module *module);
-static void sites_drop_stubs(const struct site_module *module);
 static void sites_watch_main(struct site_module *module);
+
+/* Returns the entry behind the last loaded module. The entry of an unloaded module moves to the end. */
+static struct site_module *sites_new_module(void)
+{
+	struct site_module *module = &sites_modules[sites.module_count];
+
+	if (sites.module_count++ == sites.known_count)
+		sites.known_count++;
+	else if (sites.known_count < MEMORY_MODULES_MAX)
+		sites_modules[sites.known_count++] = *module;
+	return module;
+}
 
 static void sites_add_module(const struct instrumented_module *module)
 {
@@ -138,7 +150,7 @@ static void sites_add_module(const struct instrumented_module *module)
 		runtime_refuse(
 			"a part of the program was compiled by the raddle-cc of another version; compile it again");
 	for (uint32_t i = 0; i < sites.module_count; i++)
-		if (sites.modules[i].first == module->first)
+		if (sites_modules[i].first == module->first)
 			return; /* several units of one module registered it */
 	if (sites.module_count == MEMORY_MODULES_MAX)
 		return;
@@ -146,7 +158,7 @@ static void sites_add_module(const struct instrumented_module *module)
 		sites_find_vectors();
 	heap_start_recording();
 	runtime.contract->has_memory_sites = 1;
-	own = &sites.modules[sites.module_count++];
+	own = sites_new_module();
 	*own = (struct site_module){
 		.first = module->first, .count = (uint32_t)(module->end - module->first)};
 	sites_find_mapping(own);
@@ -172,19 +184,17 @@ EXPORT void raddle_module_loaded(const struct instrumented_module *module)
 {
 	ENTER();
 	if (sites.loaded_count < MEMORY_MODULES_MAX)
-		sites.loaded[sites.loaded_count++] = module;
+		sites_loaded[sites.loaded_count++] = module;
 	if (sites_memory() && !runtime.is_forked_child)
 		sites_add_module(module);
 }
 
 void sites_report_again(void)
 {
-	for (uint32_t i = 0; i < sites.module_count; i++)
-		sites_drop_stubs(&sites.modules[i]);
 	sites.module_count = 0;
 	sites_last = NULL;
 	for (uint32_t i = 0; i < sites.loaded_count; i++)
-		sites_add_module(sites.loaded[i]);
+		sites_add_module(sites_loaded[i]);
 }
 
 static size_t sites_stubs_bytes(const struct site_module *module)
@@ -192,22 +202,16 @@ static size_t sites_stubs_bytes(const struct site_module *module)
 	return TARGETS_BYTES + (size_t)module->count * STUB_BYTES;
 }
 
-/* The memory stays mapped: destructors also unload modules when a run ends, and the next run needs it again. */
-static void sites_drop_stubs(const struct site_module *module)
-{
-	if (module->stubs && sites.unused_count < MEMORY_MODULES_MAX)
-		sites.unused[sites.unused_count++] = *module;
-}
-
 /* Returns the stubs of a module that was unloaded from the same address; NULL: there are none. */
 static unsigned char *sites_take_unused_stubs(const struct site_module *module)
 {
-	for (uint32_t i = 0; i < sites.unused_count; i++) {
-		unsigned char *stubs = sites.unused[i].stubs;
+	for (uint32_t i = sites.module_count; i < sites.known_count; i++) {
+		unsigned char *stubs = sites_modules[i].stubs;
 
-		if (sites.unused[i].start != module->start || sites.unused[i].count < module->count)
+		if (!stubs || sites_modules[i].start != module->start ||
+			sites_modules[i].count < module->count)
 			continue;
-		sites.unused[i] = sites.unused[--sites.unused_count];
+		sites_modules[i] = sites_modules[--sites.known_count];
 		return stubs;
 	}
 	return NULL;
@@ -216,16 +220,21 @@ static unsigned char *sites_take_unused_stubs(const struct site_module *module)
 EXPORT void raddle_module_unloaded(const struct instrumented_module *module)
 {
 	for (uint32_t i = 0; i < sites.loaded_count; i++) {
-		if (sites.loaded[i] != module)
+		if (sites_loaded[i] != module)
 			continue;
-		sites.loaded[i] = sites.loaded[--sites.loaded_count];
+		if (i < --sites.loaded_count)
+			sites_loaded[i] = sites_loaded[sites.loaded_count];
 		break;
 	}
 	for (uint32_t i = 0; i < sites.module_count; i++) {
-		if (sites.modules[i].first != module->first)
+		const struct site_module unloaded = sites_modules[i];
+
+		if (unloaded.first != module->first)
 			continue;
-		sites_drop_stubs(&sites.modules[i]);
-		sites.modules[i] = sites.modules[--sites.module_count];
+		if (i < --sites.module_count) {
+			sites_modules[i] = sites_modules[sites.module_count];
+			sites_modules[sites.module_count] = unloaded;
+		}
 		sites_last = NULL;
 		return;
 	}
@@ -236,11 +245,11 @@ uint8_t *site_state(const struct site_record *record)
 	const struct site_module *module = sites_last;
 
 	if (!module || record < module->first || record >= module->first + module->count) {
-		module = sites.modules;
-		while (module < sites.modules + sites.module_count &&
+		module = sites_modules;
+		while (module < sites_modules + sites.module_count &&
 			(record < module->first || record >= module->first + module->count))
 			module++;
-		if (module == sites.modules + sites.module_count)
+		if (module == sites_modules + sites.module_count)
 			return NULL;
 		sites_last = module;
 	}
@@ -260,7 +269,7 @@ uint32_t site_index(const struct site_record *record)
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 {
 	for (uint32_t i = 0; i < sites.module_count; i++) {
-		const struct site_module *module = &sites.modules[i];
+		const struct site_module *module = &sites_modules[i];
 
 		if (code < module->start || code >= module->end)
 			continue;
@@ -279,7 +288,7 @@ static unsigned char *sites_site_point(const struct site_record *record)
 uint32_t site_index_at(uint64_t code)
 {
 	for (uint32_t i = 0; i < sites.module_count; i++) {
-		const struct site_module *module = &sites.modules[i];
+		const struct site_module *module = &sites_modules[i];
 
 		for (uint32_t site = 0; module->has_room && site < module->count; site++)
 			if ((uint64_t)(uintptr_t)sites_site_point(&module->first[site]) == code)
@@ -395,7 +404,7 @@ bool sites_switch(bool (*is_on)(const struct site_record *record, uint8_t *state
 	sites_are_open = true;
 	for (uint32_t i = 0; i < sites.module_count && is_done; i++)
 		is_done =
-			!sites.modules[i].has_room || sites_switch_module(&sites.modules[i], is_on);
+			!sites_modules[i].has_room || sites_switch_module(&sites_modules[i], is_on);
 	sites_are_open = false;
 	if (!is_done)
 		sites_refuse("the program's code is in a mapping that cannot be written");

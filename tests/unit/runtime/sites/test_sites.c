@@ -133,7 +133,7 @@ static int set_up(void **state)
 	runtime.contract = contract;
 	runtime.is_forked_child = false;
 	memory = sites_memory();
-	sites.module_count = sites.unused_count = 0;
+	sites.module_count = sites.known_count = sites.loaded_count = 0;
 	sites_last = NULL;
 	refused = NULL;
 	return 0;
@@ -141,7 +141,7 @@ static int set_up(void **state)
 
 static const unsigned char *stub_of(uint32_t site)
 {
-	return sites.modules[0].stubs + TARGETS_BYTES + site * STUB_BYTES + sizeof(int32_t);
+	return sites_modules[0].stubs + TARGETS_BYTES + site * STUB_BYTES + sizeof(int32_t);
 }
 
 static bool by_byte(const struct site_record *record, uint8_t *state)
@@ -178,6 +178,32 @@ static void test_sites__a_reloaded_module_has_the_same_range(void **state)
 	assert_ptr_equal(site_state(one.records + 3), memory->sites + 3);
 	assert_int_equal(memory->module_count, 2);
 	assert_int_equal(memory->site_count, 2 * SITES);
+	free_module(&one);
+	free_module(&two);
+}
+
+static void test_sites__reloaded_modules_take_over_stubs(void **state)
+{
+	struct fake_module one = make_module(SITE_LOAD);
+	struct fake_module two = make_module(SITE_STORE);
+	const unsigned char *stubs[2];
+
+	(void)state;
+	raddle_module_loaded(&one.module);
+	raddle_module_loaded(&two.module);
+	for (uint32_t i = 0; i < 2; i++)
+		stubs[i] = sites_modules[i].stubs;
+	raddle_module_unloaded(&one.module);
+	raddle_module_unloaded(&two.module);
+	assert_int_equal(sites.module_count, 0);
+	assert_int_equal(sites.loaded_count, 0);
+	raddle_module_loaded(&two.module);
+	raddle_module_loaded(&one.module);
+	/* The fake modules have no mapping, so either may take over the stubs of the other. */
+	for (uint32_t i = 0; i < 2; i++)
+		assert_true(
+			sites_modules[0].stubs == stubs[i] || sites_modules[1].stubs == stubs[i]);
+	assert_int_equal(sites.known_count, 2);
 	free_module(&one);
 	free_module(&two);
 }
@@ -379,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_sites__a_reloaded_module_has_the_same_range),
+		TEST(test_sites__reloaded_modules_take_over_stubs),
 		TEST(test_sites__another_build_has_another_range),
 		TEST(test_sites__a_module_that_reports_twice_is_one),
 		TEST(test_sites__another_layout_of_records_is_refused),
