@@ -28,7 +28,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 36u
+#define CONTRACT_VERSION 37u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -80,6 +80,16 @@ enum contract_unseen {
 	UNSEEN_THREAD = 1, /* a thread runs that raddle does not control */
 	UNSEEN_LOCKS = 2,  /* code at unseen_sites builds its own locks from futexes */
 	UNSEEN_CALLS = 4   /* a loaded library calls libc directly, past the interposed functions */
+};
+
+/* Names of sockets that a run used: bits of contract.names. */
+enum contract_name {
+	NAME_OF_NETWORK =
+		1, /* it bound a port or an abstract name, which no other process of this network can bind */
+	NAME_OF_FILE = 2, /* it bound a path, which no other process can bind */
+	NAME_TAKEN = NAME_OF_NETWORK | NAME_OF_FILE,
+	NAME_MISSING = 4, /* this network does not have the address that it used */
+	NAME_ALL = NAME_TAKEN | NAME_MISSING
 };
 
 #define CONTRACT_COVERED_WORDS 1024u
@@ -316,8 +326,7 @@ struct contract {
 	/* [guest] enum interruption_points, of the last run; FILES only if it used a file there */
 	uint32_t interruption_points;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
-	/* [guest] a run bound a socket to a path or port of all processes; never reset */
-	uint32_t takes_name;
+	uint32_t names;		   /* [guest] bits NAME_x of all runs; never reset */
 	/* [guest] the target tried to write over the runtime's memory; the run ended there */
 	uint32_t is_overwritten;
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */

@@ -75,8 +75,14 @@ int contract_block_open(
 		.contract = memory, .shared = memory, .bytes = layout.bytes, .file = file};
 	memcpy(block->contract, &layout, sizeof layout);
 	contract_schedule(block->contract)->capacity = CONTRACT_SEGMENTS_MAX;
-	(void)snprintf(block->path, sizeof block->path, "/proc/%d/fd/%d", (int)getpid(), file);
+	contract_block_name(block, getpid());
 	return 0;
+}
+
+void contract_block_name(struct contract_block *block, pid_t process)
+{
+	(void)snprintf(
+		block->path, sizeof block->path, "/proc/%d/fd/%d", (int)process, block->file);
 }
 
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end)

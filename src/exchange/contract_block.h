@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "abi/contract.h"
@@ -40,6 +41,8 @@ struct contract_sizes {
 /* Creates a block. Leaves nothing open on failure. */
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
+/* Sets the path of the block to that of a process which has the same file with the same number. */
+void contract_block_name(struct contract_block *block, pid_t process);
 void contract_block_close(struct contract_block *block);
 /* Moves *at to the next non-empty extent before `end`, and returns its length in bytes; 0: none. */
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);

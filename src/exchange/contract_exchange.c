@@ -236,8 +236,9 @@ static const char *contract_exchange_check_header(
 	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
 	if (has_random_addresses > 1 || copy->is_live > 1 || copy->is_elsewhere > 1 ||
 		copy->has_memory_sites > 1 ||
-		copy->interruption_points >= INTERRUPTION_POINTS_IN_PART || copy->takes_name > 1 ||
-		copy->taint > TAINT_SHARED || copy->daemon > DAEMON_LEFT ||
+		copy->interruption_points >= INTERRUPTION_POINTS_IN_PART ||
+		copy->names > NAME_ALL || copy->taint > TAINT_SHARED ||
+		copy->daemon > DAEMON_LEFT ||
 		copy->known_failure > block->published_plan.known_count ||
 		copy->unseen > (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS))
 		return "state";
@@ -495,7 +496,7 @@ const char *contract_refresh(struct contract_block *block)
 	/* Acquire: pairs with the release store by which the guest publishes limit_site. */
 	own->features = __atomic_load_n(&shared->features, __ATOMIC_ACQUIRE);
 	own->limit_site = contract_exchange_load(&shared->limit_site);
-	own->takes_name = contract_exchange_load_word(&shared->takes_name) != 0;
+	own->names = contract_exchange_load_word(&shared->names) & NAME_ALL;
 	own->spin.is_unseen = contract_exchange_load_word(&shared->spin.is_unseen) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);
 	for (uint32_t i = 0; i < UNSEEN_SITES; i++)

@@ -267,6 +267,7 @@ int campaign_open_worker(
 	const uint32_t number = (uint32_t)(worker - campaign->workers);
 	int result;
 
+	params.has_network = campaign->exclusive.has_networks && number;
 	if (options->remote && number) { /* worker 0 is always local */
 		params.remote = options->remote;
 		params.remote_number = number - 1;

@@ -88,7 +88,8 @@ struct campaign {
 	bool is_focused;
 	/* Fields of exclusive.c: */
 	struct {
-		bool is_active; /* processes disturb each other: only worker 0 works */
+		bool is_active;	   /* processes disturb each other: only worker 0 works */
+		bool has_networks; /* each worker but the first has a network of its own */
 		/* runs have wrong results, and must be made again */
 		bool must_repeat;
 		uint64_t since_ns; /* time when all other processes had ended; 0: not yet */

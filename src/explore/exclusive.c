@@ -134,13 +134,19 @@ bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation
 	return true;
 }
 
-static bool exclusive_takes_name(const struct campaign *campaign)
+/* Returns bits NAME_x: the names of sockets that runs have used. An address that is missing counts if the worker has a
+ * network of its own. */
+static uint32_t exclusive_names(const struct campaign *campaign)
 {
-	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		if (__atomic_load_n(
-			    &campaign->workers[i].worker.contract->takes_name, __ATOMIC_RELAXED))
-			return true;
-	return false;
+	uint32_t names = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		const struct worker *worker = &campaign->workers[i].worker;
+
+		names |= worker->contract->names &
+			 (worker->params.has_network ? NAME_ALL : NAME_TAKEN);
+	}
+	return names;
 }
 
 static bool exclusive_is_any_other(const struct campaign *campaign)
@@ -165,13 +171,45 @@ int exclusive_begin(struct campaign *campaign, const char *notice, struct error 
 	return result;
 }
 
+/* Gives each worker but the first a network of its own. Returns false if a worker has already begun with its runs, or
+ * if the system does not permit it. */
+static bool exclusive_divide_networks(struct campaign *campaign)
+{
+	struct error refusal;
+
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (campaign->workers[i].is_busy ||
+			campaign->workers[i].worker.contract->totals.runs)
+			return false;
+	campaign->exclusive.has_networks = true;
+	for (uint32_t i = 1; i < campaign->worker_count; i++)
+		if (restart_reopen(campaign, &campaign->workers[i], &refusal) < 0)
+			return false;
+	campaign_notice(campaign,
+		"the program binds a socket to a port; each further worker runs it in a network of its own, which has only the loopback device");
+	return true;
+}
+
 int exclusive_check_names(struct campaign *campaign, struct error *err)
 {
+	uint32_t names;
+
 	if (campaign->exclusive.is_active || campaign->worker_count == 1 ||
-		campaign->options->remote || !exclusive_takes_name(campaign))
+		campaign->options->remote)
+		return 0;
+	names = exclusive_names(campaign);
+	if (names & NAME_OF_FILE)
+		return exclusive_begin(campaign,
+			"the program binds a socket to a path, which its other processes cannot use at the same time; from now on one worker, as with -j 1",
+			err);
+	if (names & NAME_MISSING)
+		return exclusive_begin(campaign,
+			"the program uses an address outside of the loopback device; from now on one worker, as with -j 1",
+			err);
+	if (!names || campaign->exclusive.has_networks || exclusive_divide_networks(campaign))
 		return 0;
 	return exclusive_begin(campaign,
-		"the program binds a socket to a port or path, which its other processes cannot use at the same time; from now on one worker, as with -j 1",
+		"the program binds a socket to a port, which its other processes cannot use at the same time, and they cannot get networks of their own (network namespaces); from now on one worker, as with -j 1",
 		err);
 }
 

@@ -96,7 +96,8 @@ int exclusive_begin(struct campaign *campaign, const char *notice, struct error 
  * and all later ones.
  */
 bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
-/* Detects names that the target binds, for which other processes of it would wait forever. */
+/* Detects names that the target binds, for which other processes of it would wait forever: ports, for which the workers
+ * get networks of their own, and paths. */
 int exclusive_check_names(struct campaign *campaign, struct error *err);
 /* Discards all assigned runs. Every worker except the reporting one becomes idle. */
 void exclusive_forget_others(struct campaign *campaign);

@@ -18,6 +18,7 @@ static struct {
 	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
 	pid_t processes[CHILDREN_WORKERS_MAX];
 	unsigned process_count;
+	pid_t helpers[CHILDREN_WORKERS_MAX]; /* children_keep() */
 } children;
 
 static void children_ring_doorbells(int number)
@@ -47,8 +48,10 @@ void children_init(void)
 void children_forget(void)
 {
 	children.process_count = 0;
-	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++)
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
 		__atomic_store_n(&children.doorbells[i], NULL, __ATOMIC_RELAXED);
+		children.helpers[i] = 0;
+	}
 }
 
 static void children_replace_doorbell(uint32_t *from, uint32_t *to)
@@ -70,6 +73,35 @@ void children_watch(uint32_t *doorbell)
 void children_unwatch(uint32_t *doorbell)
 {
 	children_replace_doorbell(doorbell, NULL);
+}
+
+static void children_replace_helper(pid_t from, pid_t to)
+{
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
+		if (children.helpers[i] == from) {
+			children.helpers[i] = to;
+			return;
+		}
+	}
+	BUG_ON(to);
+}
+
+void children_keep(pid_t pid)
+{
+	children_replace_helper(0, pid);
+}
+
+void children_keep_end(pid_t pid)
+{
+	children_replace_helper(pid, 0);
+}
+
+static bool children_is_helper(pid_t pid)
+{
+	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++)
+		if (children.helpers[i] == pid)
+			return true;
+	return pid == supervisor_pid();
 }
 
 static bool children_is_added(pid_t pid)
@@ -120,7 +152,7 @@ static unsigned children_list_strays(pid_t strays[STRAYS_AT_ONCE])
 	if (!list)
 		return 0; /* the kernel cannot list children: the parent-death signal kills them */
 	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
-		if (!children_is_added(pid) && pid != supervisor_pid())
+		if (!children_is_added(pid) && !children_is_helper(pid))
 			strays[count++] = pid;
 	(void)fclose(list); /* the file was opened for reading */
 	return count;

@@ -30,6 +30,10 @@ void children_unwatch(uint32_t *doorbell);
 void children_add(pid_t pid);
 void children_remove(pid_t pid);
 
+/* Registers a helper of the command's own, which its caller ends. No function below kills it. */
+void children_keep(pid_t pid);
+void children_keep_end(pid_t pid);
+
 /* Kills all registered processes and their groups. Async-signal-safe: makes system calls only. */
 void children_kill_added(void);
 

@@ -22,7 +22,7 @@ extern char **environ;
  * child's writes. */
 struct launch_failure {
 	int number; /* errno */
-	bool is_directory;
+	bool is_directory, is_network;
 };
 
 /* Runs between vfork and exec, in the parent's memory: makes system calls only, and changes only
@@ -32,6 +32,12 @@ static void launch_become_target(const struct launch *launch, pid_t command, con
 {
 	const struct rlimit no_core = {0, 0};
 
+	if (launch->network) {
+		failure->number = private_network_enter(launch->network);
+		failure->is_network = failure->number;
+		if (failure->number)
+			_exit(127);
+	}
 	/* Each of these fails only where the kernel forbids it; the run is still useful then. */
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -61,6 +67,10 @@ static int launch_explain(const struct launch *launch,
 		return error_set(err, ERROR_TARGET,
 			"the working folder %s cannot be entered (%s); the program ran there",
 			launch->directory, strerror(failure->number));
+	if (failure->is_network)
+		return error_set(err, ERROR_TARGET,
+			"%s cannot be started in a network of its own (%s); use -j 1", launch->path,
+			strerror(failure->number));
 	if (failure->number == E2BIG)
 		return error_set(err, ERROR_TARGET,
 			"%s cannot be started: arguments and environment are too large together; shorten them",
@@ -71,7 +81,7 @@ static int launch_explain(const struct launch *launch,
 
 pid_t launch_process(const struct launch *launch, struct error *err)
 {
-	volatile struct launch_failure failure = {0, false};
+	volatile struct launch_failure failure = {0, false, false};
 	pid_t command = getpid();
 	sigset_t all;
 	sigset_t old;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "process/private_network.h"
 #include "process/target.h"
 
 struct launch {
@@ -15,6 +16,8 @@ struct launch {
 	char *const *environment;
 	const char *directory;		 /* working folder; NULL means the command's */
 	int input, output, error_output; /* become descriptors 0, 1 and 2 */
+	/* the network that the target gets; NULL means the command's */
+	const struct private_network *network;
 };
 
 /* Starts the target. Returns its process id, or a negative error code. */

@@ -63,6 +63,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 		.argv = worker->params.argv,
 		.environment = worker->environment,
 		.directory = worker->params.directory,
+		.network = worker->params.has_network ? &worker->network : NULL,
 		.input = worker->params.reads_ours ? STDIN_FILENO
 			 : input >= 0		   ? input
 						   : worker->input,

@@ -21,6 +21,7 @@
 #include "process/capture.h"
 #include "exchange/contract_block.h"
 #include "process/doorbell.h"
+#include "process/private_network.h"
 #include "worker/judge.h"
 #include "process/target.h"
 #include "worker/watchdog.h"
@@ -46,6 +47,7 @@ struct worker_params {
 	bool reads_ours;
 	const char *runtime; /* path of libraddle.so, NULL if nothing is preloaded */
 	enum worker_output output;
+	bool has_network;  /* its processes have a network of their own (private_network.h) */
 	bool is_in_place;  /* one run instead of the program: see prints_itself() */
 	const char *check; /* the user's judge (judge.h), NULL if none; restart exec only */
 	uint64_t hang_ns;
@@ -76,6 +78,7 @@ struct worker {
 	const char *damage;
 	char **environment;
 	int input, null;
+	struct private_network network;	       /* used if params.has_network */
 	struct capture capture, capture_error; /* file is -1 unless output is kept or shown */
 	enum worker_state state;
 	pid_t pid;	  /* 0: no process */

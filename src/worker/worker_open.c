@@ -41,6 +41,16 @@ static int worker_open_files(struct worker *worker, struct error *err)
 	return 0;
 }
 
+/* The runtime then opens the contract as a file of the network's helper. */
+static int worker_open_network(struct worker *worker, struct error *err)
+{
+	if (!private_network_open(&worker->network, worker->block.file))
+		return error_set(err, ERROR_MISSING,
+			"the system permits no network namespace for the program; use -j 1");
+	contract_block_name(&worker->block, worker->network.helper);
+	return 0;
+}
+
 int worker_open(struct worker *worker, const struct worker_params *params, struct error *err)
 {
 	int result;
@@ -59,6 +69,8 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 	if (result == 0 && !params->remote)
 		result = contract_separate(&worker->block, err);
 	contract_fault_watch();
+	if (result == 0 && params->has_network)
+		result = worker_open_network(worker, err);
 	if (result == 0) {
 		worker->contract = worker->block.contract;
 		worker->contract->plan.sanitizer_status =
@@ -87,6 +99,7 @@ void worker_close(struct worker *worker)
 	worker_kill(worker);
 	if (worker->contract)
 		children_unwatch(&worker->block.shared->doorbell);
+	private_network_close(&worker->network);
 	contract_block_close(&worker->block);
 	worker->contract = NULL;
 	launch_environment_free(worker->environment);

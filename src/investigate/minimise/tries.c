@@ -29,7 +29,7 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 static bool tries_is_parallel_faster(const struct tries *tries, const struct probe *own)
 {
 	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PARALLEL_AFTER_RUNS &&
-	       !own->worker.contract->takes_name &&
+	       !(own->worker.contract->names & NAME_TAKEN) &&
 	       tries->runs_ns >= tries->runs * tries->parallel_from_ns;
 }
 

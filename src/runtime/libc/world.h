@@ -168,6 +168,9 @@ bool fd_is_own_epoll(int fd);
 /* Returns whether signalfd() has made the descriptor: signals make it ready. */
 bool fd_is_of_signals(int fd);
 
+/* connect.c: takes the result of a call with a socket's address. Notes that this network does not have the address. */
+void connect_note_result(long result);
+
 /* loopback.c: connections of which both ends belong to this process. */
 void loopback_accepted(int listener, int fd);
 void loopback_watched(int epoll_fd, int fd);

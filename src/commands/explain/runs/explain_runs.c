@@ -431,7 +431,7 @@ void explain_runs_spread(struct explain *explain, uint32_t slots)
 {
 	explain->has_learnt = true;
 	/* Processes that bind the same name disturb each other. */
-	if (explain->slots[0].worker.contract->takes_name)
+	if (explain->slots[0].worker.contract->names & NAME_TAKEN)
 		slots = 1;
 	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&
 		explain->slot_count < slots && explain->slot_count < EXPLAIN_SLOTS_MAX &&

@@ -14,6 +14,22 @@
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
+static void connect_note_names(uint32_t names)
+{
+	struct contract *contract = runtime.contract;
+
+	if (!contract || !(names & ~contract->names))
+		return;
+	__atomic_or_fetch(&contract->names, names, __ATOMIC_RELAXED);
+	runtime_ring();
+}
+
+void connect_note_result(long result)
+{
+	if (result == -ENETUNREACH || result == -EHOSTUNREACH || result == -EADDRNOTAVAIL)
+		connect_note_names(NAME_MISSING);
+}
+
 /* Waits for room in the listener's queue (unix), or for the peer's answer (network). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)
 {
@@ -52,7 +68,7 @@ static long connect_attempt(int fd, const struct sockaddr *address, socklen_t le
 	return result;
 }
 
-long call_connect(const long arguments[6], uint64_t site)
+static long connect_perform(const long arguments[6], uint64_t site)
 {
 	const struct sockaddr *address = (const struct sockaddr *)arguments[1];
 	socklen_t length = (socklen_t)arguments[2];
@@ -78,6 +94,14 @@ long call_connect(const long arguments[6], uint64_t site)
 		if (result == -EINPROGRESS)
 			return connect_result(fd);
 	}
+}
+
+long call_connect(const long arguments[6], uint64_t site)
+{
+	const long result = connect_perform(arguments, site);
+
+	connect_note_result(result);
+	return result;
 }
 
 ANSWERED(int, connect, (int fd, const struct sockaddr *address, socklen_t length), connect, fd,
@@ -153,27 +177,20 @@ ANSWERED(int, accept4,
 	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
 	fd, address, length, flags);
 
-/* Returns true for a name that a second process cannot bind: its peers might wait forever. */
-static bool connect_is_shared_name(const struct sockaddr *address, socklen_t length)
+/* Returns the bit NAME_x for a name that a second process cannot bind, because its peers might wait forever; 0: for a
+ * name that the kernel chooses. */
+static uint32_t connect_taken_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
 	const struct sockaddr_in *inet = (const struct sockaddr_in *)address;
 
 	if (length <= offsetof(struct sockaddr_un, sun_path))
-		return false; /* the kernel chooses a free name */
+		return 0;
 	if (local->sun_family == AF_UNIX)
-		return true;
-	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port;
-}
-
-static void connect_note_name(const struct sockaddr *address, socklen_t length)
-{
-	struct contract *contract = runtime.contract;
-
-	if (!contract || contract->takes_name || !connect_is_shared_name(address, length))
-		return;
-	__atomic_store_n(&contract->takes_name, 1, __ATOMIC_RELAXED);
-	runtime_ring();
+		return local->sun_path[0] ? NAME_OF_FILE : NAME_OF_NETWORK;
+	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port
+		       ? NAME_OF_NETWORK
+		       : 0;
 }
 
 long call_bind(const long arguments[6], uint64_t site)
@@ -186,7 +203,8 @@ long call_bind(const long arguments[6], uint64_t site)
 		fd_point(CALL_BIND, fd, site);
 	result = target_call(SYS_bind, fd, address, arguments[2]);
 	if (!platform_failed(result))
-		connect_note_name(address, (socklen_t)arguments[2]);
+		connect_note_names(connect_taken_name(address, (socklen_t)arguments[2]));
+	connect_note_result(result);
 	fd_retry_changed();
 	return result;
 }

@@ -229,6 +229,7 @@ static long socket_send_message(int fd, struct msghdr *message, int flags, uint6
 	} else {
 		result = fd_write_all(&transfer, message->msg_iov, (int)message->msg_iovlen);
 	}
+	connect_note_result(result);
 	memory_note_transfer(false, message->msg_iov, (int)message->msg_iovlen, result, site);
 	return result;
 }
