@@ -14,8 +14,16 @@
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
 
-/* Runs that follow minimising: a replay, the trace, and the search for a passing run. */
-#define RUNS_BEHIND (2 + PASSING_RUNS)
+/* A candidate that takes this many times as long as a replay may compute for ever. */
+#define CANDIDATE_REPLAYS_MOST 8
+#define CANDIDATE_LEAST_NS UINT64_C(250000000)
+
+/* A traced run, which reads symbols, takes about as long as this many replays. */
+#define TRACE_REPLAYS 12
+/* Minimising leaves time for the replays, the trace and the passing runs, and for its last candidate; this time is
+ * counted in replays, and is at most half of the rest. */
+#define REPLAYS_BEHIND                                                                             \
+	(CONFIRM_REPLAYS + (1 + PASSING_RUNS) * TRACE_REPLAYS + CANDIDATE_REPLAYS_MOST)
 
 /* Returns the time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
 static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
@@ -52,8 +60,6 @@ static void investigate_minimise_limit(
 	if (until_ns)
 		investigate_minimise_limit_budget(
 			budget, now_ns < until_ns ? until_ns - now_ns : 1);
-	investigate_minimise_limit_budget(
-		budget, investigate_time_left(investigation, RUNS_BEHIND));
 }
 
 /* Shortens the time that is left for minimising to `limit_ns` from now. */
@@ -63,6 +69,21 @@ static void investigate_minimise_end_within(struct investigation *investigation,
 
 	if (!investigation->minimise_until_ns || until_ns < investigation->minimise_until_ns)
 		investigation->minimise_until_ns = until_ns;
+}
+
+/* Sets the deadline of one minimising, and returns the one that follows from that of the investigation. */
+static uint64_t investigate_minimise_begin(struct investigation *investigation)
+{
+	const uint64_t left_ns = investigate_time_left(investigation, 0);
+	const uint64_t behind_ns = REPLAYS_BEHIND * investigation->replay_ns;
+	const uint64_t own_ns = behind_ns < left_ns / 2 ? left_ns - behind_ns : left_ns / 2;
+
+	investigation->minimise_until_ns = 0;
+	if (left_ns)
+		investigate_minimise_end_within(investigation, own_ns);
+	if (investigation->minimise_ns)
+		investigate_minimise_end_within(investigation, investigation->minimise_ns);
+	return left_ns ? platform_monotonic_ns() + own_ns : UINT64_MAX;
 }
 
 /* The probes of minimising, which follow each other, share one process. */
@@ -251,10 +272,6 @@ static bool investigate_minimise_is_same(const struct failure *one, const struct
 		       0;
 }
 
-/* A candidate that takes this many times as long as a replay may compute for ever. */
-#define CANDIDATE_REPLAYS_MOST 8
-#define CANDIDATE_LEAST_NS UINT64_C(250000000)
-
 uint64_t investigate_run_limit(const struct investigation *investigation, uint64_t least_ns)
 {
 	const uint64_t most_ns = CANDIDATE_REPLAYS_MOST * investigation->replay_ns;
@@ -345,6 +362,7 @@ int investigate_minimise_and_confirm(
 	struct confirmation confirmation;
 	struct failure found = {0};
 	uint32_t workers = investigation->workers;
+	bool is_cut_off;
 	int result;
 
 	if (!investigate_has_time_for(
@@ -357,10 +375,10 @@ int investigate_minimise_and_confirm(
 	investigation->probe.run_limit_ns =
 		investigate_run_limit(investigation, CANDIDATE_LEAST_NS);
 	for (;; workers = 1) {
-		investigation->minimise_until_ns = 0;
-		if (investigation->minimise_ns)
-			investigate_minimise_end_within(investigation, investigation->minimise_ns);
+		const uint64_t until_ns = investigate_minimise_begin(investigation);
+
 		result = investigate_minimise(investigation, workers, failure, err);
+		is_cut_off = platform_monotonic_ns() >= until_ns;
 		if (result == 0 && investigate_minimise_is_same(failure, &found))
 			confirmation = investigation->confirmation;
 		else if (result == 0)
@@ -373,7 +391,7 @@ int investigate_minimise_and_confirm(
 		failure_copy(failure, &found);
 	}
 	investigation->probe.run_limit_ns = run_limit_ns;
-	if (investigation->incomplete && !investigate_has_time_for(investigation, RUNS_BEHIND))
+	if (investigation->incomplete && is_cut_off)
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
