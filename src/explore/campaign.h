@@ -120,11 +120,7 @@ struct campaign_start {
 	/* compiled by raddle-cc or with -fsanitize=thread: accesses to memory are scheduling points,
 	 * too */
 	bool has_memory_sites;
-	bool has_tsan_calls; /* compiled with -fsanitize=thread */
-	/* Libraries of a program with sites whose accesses are no scheduling points, and the name of one, valid
-	 * during the call. */
-	uint32_t opaque_libraries;
-	const char *opaque_library;
+	bool has_tsan_calls;			 /* compiled with -fsanitize=thread */
 	bool has_dispatch;			 /* Syscall User Dispatch is in use */
 	uint32_t chosen_variables, chosen_sites; /* 0: the user selected none */
 	enum contract_restart restart;
@@ -214,6 +210,9 @@ struct campaign_result {
 	uint64_t runs_resumed; /* runs that began at a checkpoint */
 	char checkpoint_obstacle
 		[128]; /* the operation of a run that prevents further checkpoints; empty: none */
+	/* "libfoo.so.1, libbar.so.2 and 2 more": libraries of a program with sites whose accesses are no scheduling
+	 * points */
+	char opaque_libraries[256];
 	uint32_t threads_most;
 	uint64_t steps_most;
 	uint32_t features; /* bits FEATURE_x (model/feature.h) */

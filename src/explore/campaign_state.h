@@ -107,9 +107,10 @@ struct campaign {
 	/* notices that the user has received; each is given once */
 	struct {
 		bool start, refusal, remark, limit, spinning, stop;
-		uint32_t unseen;  /* bits UNSEEN_x */
-		bool steps;	  /* a run ended at the limit of steps */
-		bool computation; /* the hang time was raised for a run that computes */
+		uint32_t unseen;    /* bits UNSEEN_x */
+		unsigned libraries; /* number of libraries whose accesses are not seen */
+		bool steps;	    /* a run ended at the limit of steps */
+		bool computation;   /* the hang time was raised for a run that computes */
 	} noticed;
 	/* known.c: failures; failure.c: suppressed races */
 	struct {

@@ -245,6 +245,9 @@ static int loop_take_report(struct campaign *campaign, struct campaign_worker *w
 	if (contract->is_live) {
 		campaign->is_focused |= !campaign->has_started &&
 					memory_wants_focus(campaign, worker->worker.contract);
+		/* A long first run may have loaded libraries since notices_start() was called. */
+		if (campaign->noticed.start && !campaign->has_started)
+			notices_libraries(campaign, worker);
 		campaign->has_started = true;
 		notices_start(campaign, worker);
 	}

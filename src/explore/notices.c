@@ -1,6 +1,8 @@
 /* One-time notices and warnings about the target. */
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "base/strbuf.h"
 #include "base/text.h"
 #include "explore/services.h"
 #include "model/feature.h"
@@ -9,23 +11,37 @@
 /* Limit for functions inlined at one address. */
 #define FRAMES_MAX 32
 
-/* Looks for libraries that raddle-cc did not build. The caller frees the symbols, which own the name. */
-static struct symbols *notices_find_opaque_libraries(
-	const struct contract *contract, struct campaign_start *start)
-{
-	struct symbols *symbols = NULL;
+#define LIBRARIES_NAMED 3
 
-	if (!start->has_memory_sites || start->has_tsan_calls ||
+void notices_libraries(struct campaign *campaign, const struct campaign_worker *worker)
+{
+	struct contract *contract = worker->worker.contract;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
+	struct symbols *symbols;
+	const char *names[LIBRARIES_NAMED];
+	unsigned count, named;
+
+	if (!contract->has_memory_sites || campaign->program.target.traits.tsan != TSAN_NONE ||
 		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL))
-		return NULL;
-	start->opaque_libraries = symbols_opaque_libraries(symbols, &start->opaque_library);
-	return symbols;
+		return;
+	count = symbols_opaque_libraries(symbols, names, LIBRARIES_NAMED);
+	named = count < LIBRARIES_NAMED ? count : LIBRARIES_NAMED;
+	for (unsigned i = 0; i < named; i++)
+		strbuf_addf(&text, "%s%s", !i ? "" : i + 1 == count ? " and " : ", ", names[i]);
+	if (count > named)
+		strbuf_addf(&text, " and %u more", count - named);
+	if (count > campaign->noticed.libraries) {
+		campaign->noticed.libraries = count;
+		(void)snprintf(campaign->result->opaque_libraries,
+			sizeof campaign->result->opaque_libraries, "%s", text.text);
+		contract->features |= FEATURE_UNSEEN_ACCESSES;
+	}
+	symbols_free(symbols);
 }
 
 static void notices_sight(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	struct contract *contract = worker->worker.contract;
-	struct symbols *symbols;
 	struct campaign_start start = {
 		.program = campaign->program.target.path,
 		.has_memory_sites = contract->has_memory_sites,
@@ -53,12 +69,11 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (contract->has_random_addresses)
 		campaign_notice(campaign,
 			"addresses differ in each process, because the kernel refuses personality() and the program cannot be relocated: findings may not repeat; in a container use docker run --security-opt seccomp=unconfined");
-	symbols = notices_find_opaque_libraries(contract, &start);
-	if (!start.has_memory_sites || start.opaque_libraries)
+	if (!start.has_memory_sites)
 		contract->features |= FEATURE_UNSEEN_ACCESSES;
+	notices_libraries(campaign, worker);
 	if (campaign->listener->started)
 		campaign->listener->started(campaign->listener->context, &start);
-	symbols_free(symbols);
 }
 
 /* Warns that the runtime could not switch sites on, so the run did not see all accesses. */

@@ -149,6 +149,8 @@ bool signals_was_run_ended(struct campaign *campaign, struct campaign_worker *wo
 
 /* Reports the properties of the target once, after the first thread creation. */
 void notices_start(struct campaign *campaign, const struct campaign_worker *worker);
+/* Finds the libraries in the worker's process whose accesses raddle does not see. */
+void notices_libraries(struct campaign *campaign, const struct campaign_worker *worker);
 /* Warns once of each kind of operation that is invisible to raddle. `is_last`: no later call follows, so that
  * a warning whose location has no name yet is given without it. */
 void notices_warn(struct campaign *campaign, bool is_last);

@@ -42,53 +42,9 @@ const struct site *points_at(struct symbols *symbols, uint64_t address)
 	return index && index->table ? site_table_find(index->table, address - index->bias) : NULL;
 }
 
-struct points_search {
-	struct symbols *symbols;
-	const char *name;
-	unsigned count;
-};
-
-static bool points_is_program(Elf *elf)
+bool points_has_sites(struct symbols *symbols, Dwfl_Module *module)
 {
-	GElf_Phdr header;
-	size_t count;
-
-	if (elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
-			return true;
-	return false;
-}
-
-static int points_visit_module(
-	Dwfl_Module *module, void **user, const char *path, Dwarf_Addr start, void *argument)
-{
-	struct points_search *search = argument;
-	GElf_Addr bias;
-	Elf *elf;
-
-	(void)user;
-	(void)path;
-	(void)start;
-	/* The name of the vDSO is in brackets. */
-	if (*symbols_module_name(module) == '[' || symbols_module_is_system(module))
-		return DWARF_CB_OK;
-	elf = dwfl_module_getelf(module, &bias);
-	if (!elf || points_is_program(elf) || points_index_of(search->symbols, module)->table)
-		return DWARF_CB_OK;
-	if (!search->count++)
-		search->name = symbols_module_name(module);
-	return DWARF_CB_OK;
-}
-
-unsigned symbols_opaque_libraries(struct symbols *symbols, const char **name)
-{
-	struct points_search search = {.symbols = symbols};
-
-	(void)dwfl_getmodules(symbols->dwfl, points_visit_module, &search, 0);
-	*name = search.name;
-	return search.count;
+	return points_index_of(symbols, module)->table != NULL;
 }
 
 bool symbols_is_point(struct symbols *symbols, uint64_t address)

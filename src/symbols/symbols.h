@@ -132,9 +132,10 @@ bool symbols_describe_field(struct symbols *symbols, uint64_t address, struct st
  * address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
-/* Returns the number of shared libraries whose accesses to memory raddle-cc has not instrumented, and the name of
- * one, which `symbols` owns. Libraries of the compiler and of libc do not count. */
-unsigned symbols_opaque_libraries(struct symbols *symbols, const char **name);
+/* Returns the number of shared libraries whose accesses to memory raddle-cc has not instrumented. Fills `names`, which
+ * `symbols` owns, with up to `names_most` of them: first those outside the system's folders, then those that the program
+ * is linked with. Libraries of the compiler and of libc do not count. */
+unsigned symbols_opaque_libraries(struct symbols *symbols, const char **names, unsigned names_most);
 
 /* Returns the name of the user's module at the address if it lacks debug information, else NULL. */
 const char *symbols_lacks_debug_information(

@@ -159,6 +159,9 @@ bool static_data_describe(
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
 
+/* Returns whether raddle-cc has instrumented the module. */
+bool points_has_sites(struct symbols *symbols, Dwfl_Module *module);
+
 /* Does what symbols_unwind() does, with the registers of each frame. */
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	struct stack_frame *frames, unsigned capacity);

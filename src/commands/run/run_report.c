@@ -22,7 +22,6 @@ void run_report_init(struct run_report *report, const struct campaign_options *o
 		.is_quiet = is_quiet,
 	};
 	strbuf_init(&report->findings);
-	strbuf_init(&report->opaque_libraries);
 	strbuf_init(&report->output);
 }
 
@@ -31,7 +30,6 @@ void run_report_release(struct run_report *report)
 	terminal_clear_live();
 	strbuf_release(&report->findings);
 	strbuf_release(&report->output);
-	strbuf_release(&report->opaque_libraries);
 	free(report->last_fallback);
 }
 
@@ -85,18 +83,6 @@ static bool run_report_has_variable_bound(const struct campaign_options *options
 	return false;
 }
 
-static void run_report_note_libraries(struct run_report *report, const struct campaign_start *start)
-{
-	const uint32_t others = start->opaque_libraries - 1;
-
-	if (!start->opaque_libraries)
-		return;
-	strbuf_adds(&report->opaque_libraries, start->opaque_library);
-	if (others)
-		strbuf_addf(&report->opaque_libraries, " and %u other librar%s", others,
-			others == 1 ? "y" : "ies");
-}
-
 static void run_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct run_report *report = context;
@@ -105,7 +91,6 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	char number[32];
 
 	report->is_unmodified = !start->has_memory_sites;
-	run_report_note_libraries(report, start);
 	terminal_clear_live();
 	run_report_print_race_needs(report, start);
 	verdict_say_model_without_sites(report->options->settings.memory_model,

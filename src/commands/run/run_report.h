@@ -24,7 +24,6 @@ struct run_report {
 	bool is_last_delayed; /* its run needs a memory model: `explain` tries stronger orders */
 	uint32_t repeatable;  /* number of repeatable findings */
 	bool is_unmodified;   /* its accesses to memory are not instrumented */
-	struct strbuf opaque_libraries; /* "libfoo.so.1 and 2 other libraries", not instrumented */
 };
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,

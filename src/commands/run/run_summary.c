@@ -182,10 +182,10 @@ static void run_summary_print_nothing_found(
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
 			"memory accesses were no scheduling points; build the program with raddle-cc (CC=raddle-cc, CXX=raddle-c++) to explore them\n");
-	else if (report->opaque_libraries.length)
+	else if (*result->opaque_libraries)
 		(void)fprintf(stderr,
 			"memory accesses inside %s were no scheduling points; build such libraries with raddle-cc, too, to explore them\n",
-			report->opaque_libraries.text);
+			result->opaque_libraries);
 	if (result->features & FEATURE_WEAK_ORDER)
 		(void)fprintf(stderr,
 			"all runs were sequentially consistent, but the program's atomic operations have weaker orders: explore those by --memory-model c11\n");
