@@ -343,6 +343,8 @@ static void cause_add_values(
 			!builder_drained_cause(builder, cause, remedy)) {
 			builder_preemption_cause(builder, cause, remedy);
 			builder_never_signalled_cause(builder, cause);
+			if (!cause->length)
+				(void)builder_unwoken_cause(builder, cause, remedy);
 		}
 		break;
 	default:

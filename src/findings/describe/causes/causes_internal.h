@@ -119,6 +119,13 @@ bool builder_futex_cause(
 bool builder_drained_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- unwoken.c ---- */
+
+/* Adds why nothing ends a thread's wait for a descriptor, if no thread waits for anything else. Returns false if the trace
+ * does not show it. */
+bool builder_unwoken_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- early_handler.c ---- */
 
 /* Adds that a thread ran a signal handler just before the call in which it waits. Returns false if none did. */
