@@ -75,9 +75,25 @@ static void predict_report_on_minimising(void *context, const struct minimise_pr
 			progress->runs, progress->preemptions, progress->switches);
 }
 
+/* Several campaigns may report the same finding or the same note. `text`: a finding's id, or a note. */
+static bool predict_report_is_first_time(struct predict_result *result, const char *text)
+{
+	FREE_SCOPED char *line = NULL;
+	char *reported;
+
+	BUG_ON(asprintf(&line, "\n%s\n", text) < 0);
+	if (result->reported && strstr(result->reported, line))
+		return false;
+	BUG_ON(asprintf(&reported, "%s%s", result->reported ? result->reported : "", line) < 0);
+	free(result->reported);
+	result->reported = reported;
+	return true;
+}
+
 static void predict_report_on_warning(void *context, const char *text)
 {
-	(void)context;
+	if (!predict_report_is_first_time(context, text))
+		return;
 	terminal_clear_live();
 	(void)fprintf(stderr, "note: %s\n", text);
 }
@@ -88,20 +104,6 @@ static void predict_report_on_notice(void *context, const char *text)
 
 	if (!result->is_quiet)
 		predict_report_on_warning(context, text);
-}
-
-static bool predict_report_is_first_time(struct predict_result *result, const char *id)
-{
-	char key[40];
-	char *reported;
-
-	(void)snprintf(key, sizeof key, " %s ", id);
-	if (result->reported && strstr(result->reported, key))
-		return false;
-	BUG_ON(asprintf(&reported, "%s%s", result->reported ? result->reported : "", key) < 0);
-	free(result->reported);
-	result->reported = reported;
-	return true;
 }
 
 static void predict_report_note_investigated(struct predict_result *result)

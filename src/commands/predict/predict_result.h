@@ -47,7 +47,7 @@ struct predict_result {
 	bool has_started;
 	bool has_memory_sites; /* the program was built by raddle-cc */
 	const char *nothing;   /* text for a result without candidates */
-	char *reported;	       /* ids that have been printed, " F1 F2 "; owned */
+	char *reported; /* ids and notes that have been printed, each between line feeds; owned */
 	bool is_json;
 	bool is_quiet;
 };
