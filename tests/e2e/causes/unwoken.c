@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static atomic_bool is_running;
-static int wake;
+static int wake, other[2];
 
 static void *stop(void *unused)
 {
@@ -27,6 +27,14 @@ static void *stop_and_wake(void *unused)
 	return unused;
 }
 
+/* Waits for a descriptor to which main does not write, because main waits for another one. */
+static void *wait_too(void *unused)
+{
+	char byte;
+
+	return read(other[0], &byte, 1) < 0 ? NULL : unused;
+}
+
 static void loop(void)
 {
 	while (atomic_load(&is_running)) {
@@ -39,16 +47,19 @@ static void loop(void)
 	}
 }
 
-/* `silent`: the stopping thread does not wake the loop. `early`: the loop may begin after it was stopped. */
+/* `silent`: the stopping thread does not wake the loop. `early`: the loop may begin after it was stopped. `both`: as
+ * `silent`, while a third thread waits, too. */
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
-	pthread_t thread;
+	pthread_t thread, waiter;
 
 	wake = eventfd(0, EFD_NONBLOCK);
 	if (strcmp(mode, "early"))
 		atomic_store(&is_running, 1);
-	pthread_create(&thread, NULL, strcmp(mode, "silent") ? stop_and_wake : stop, NULL);
+	if (!strcmp(mode, "both") && pipe(other) == 0)
+		pthread_create(&waiter, NULL, wait_too, NULL);
+	pthread_create(&thread, NULL, *mode && strcmp(mode, "early") ? stop : stop_and_wake, NULL);
 	if (!strcmp(mode, "early"))
 		atomic_store(&is_running, 1);
 	loop();

@@ -13,17 +13,20 @@ static bool unwoken_is_wait(const struct wait_edge *edge)
 	return (edge->op == OP_FD_POLL || edge->op == OP_FD_READ) && !edge->is_in_child;
 }
 
-/* Returns the index of the first wait for a descriptor. Returns the number of waits if there is none, or if a thread
- * waits for anything else but the end of a thread: it might have written otherwise. */
+/* Returns the index of the wait for a descriptor. Returns the number of waits if there is none, or if another thread waits
+ * for anything but the end of a thread: that thread might have written otherwise. */
 static uint32_t unwoken_find_wait(const struct outcome *outcome)
 {
 	uint32_t found = outcome->wait_count;
 
-	for (uint32_t i = outcome->wait_count; i-- > 0;) {
-		if (unwoken_is_wait(&outcome->waits[i]))
-			found = i;
-		else if (outcome->waits[i].op != OP_THREAD_JOIN)
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		const struct wait_edge *edge = &outcome->waits[i];
+
+		if (edge->op == OP_THREAD_JOIN)
+			continue;
+		if (found < outcome->wait_count || !unwoken_is_wait(edge))
 			return outcome->wait_count;
+		found = i;
 	}
 	return found;
 }
