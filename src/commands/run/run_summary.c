@@ -90,6 +90,18 @@ static void run_summary_print_checkpoints(const struct campaign_result *result)
 			result->checkpoint_obstacle);
 }
 
+/* Says what raddle does not see that may order the accesses of a race. */
+static void run_summary_print_unseen_order(const struct campaign_result *result)
+{
+	if (result->has_own_locks)
+		(void)fprintf(stderr,
+			"  the program's own locks may order these accesses: raddle does not see them\n");
+	else if (*result->opaque_libraries)
+		(void)fprintf(stderr,
+			"  atomic operations inside %s may order these accesses: raddle does not see them\n",
+			result->opaque_libraries);
+}
+
 static void run_summary_print_races_seen(const struct campaign_result *result)
 {
 	if (!result->races_seen)
@@ -98,9 +110,7 @@ static void run_summary_print_races_seen(const struct campaign_result *result)
 		"note: %u data race%s seen, which end%s a run only with --fail-on race:\n%s",
 		result->races_seen, result->races_seen == 1 ? " was" : "s were",
 		result->races_seen == 1 ? "s" : "", result->races_seen_text);
-	if (result->has_own_locks)
-		(void)fprintf(stderr,
-			"  the program's own locks may order these accesses: raddle does not see them\n");
+	run_summary_print_unseen_order(result);
 }
 
 static void run_summary_print_races(
@@ -119,6 +129,8 @@ static void run_summary_print_races(
 		(void)fprintf(stderr, "; known ones were suppressed %s times",
 			text_grouped(result->races_ignored, times));
 	(void)fprintf(stderr, "\n");
+	if (result->races)
+		run_summary_print_unseen_order(result);
 }
 
 /* Reports why "nothing found" says little about the program; also printed if the user asked for
